@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Every kernel in one translation unit, hence one module. */
+#include "amax.cu"
+#include "cast.cu"

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Counters: one block a thread, in a list that only grows; the block of a thread that ended is
+ * given to the next new thread, counts and all. Owns the list. Makes no CUDA call. */
+#include "config.h"
+#include "base/stats.h"
+#include "base/env.h"
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { COUNTERS = sizeof(struct stats) / sizeof(uint64_t) };
+
+/* struct stats as atomics, so that another thread may add them up. */
+struct block {
+    _Atomic uint64_t counter[COUNTERS];
+    atomic_bool in_use;
+    struct block *next;
+};
+
+static struct {
+    _Atomic(struct block *) blocks;
+    struct block shared; /* when a block can't be had; several threads may add to it */
+    pthread_once_t once;
+    pthread_key_t key;
+    bool key_made;
+    _Atomic pid_t engaged_pid;
+} state = {.once = PTHREAD_ONCE_INIT};
+
+static _Thread_local struct block *mine __attribute__((tls_model("initial-exec")));
+
+static void give_back(void *arg)
+{
+    struct block *block = arg;
+    mine = NULL;
+    atomic_store_explicit(&block->in_use, false, memory_order_release);
+}
+
+static void make_key(void)
+{
+    state.key_made = pthread_key_create(&state.key, give_back) == 0;
+}
+
+static struct block *take_block(void)
+{
+    for (struct block *b = atomic_load(&state.blocks); b != NULL; b = b->next) {
+        bool expected = false;
+        if (atomic_compare_exchange_strong(&b->in_use, &expected, true))
+            return b;
+    }
+    struct block *b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return &state.shared;
+    atomic_store(&b->in_use, true);
+    b->next = atomic_load(&state.blocks);
+    while (!atomic_compare_exchange_weak(&state.blocks, &b->next, b))
+        ;
+    return b;
+}
+
+static struct block *my_block(void)
+{
+    if (mine != NULL)
+        return mine;
+    pthread_once(&state.once, make_key);
+    struct block *b = take_block();
+    if (b == &state.shared)
+        return b; /* try again next time */
+    if (!state.key_made || pthread_setspecific(state.key, b) != 0) {
+        /* The block would never come back: leave it to whoever comes next, count in the shared one */
+        atomic_store(&b->in_use, false);
+        return &state.shared;
+    }
+    mine = b;
+    return b;
+}
+
+static void count(size_t index)
+{
+    struct block *b = my_block();
+    if (b == &state.shared) {
+        atomic_fetch_add_explicit(&b->counter[index], 1, memory_order_relaxed);
+        return;
+    }
+    uint64_t old = atomic_load_explicit(&b->counter[index], memory_order_relaxed);
+    atomic_store_explicit(&b->counter[index], old + 1, memory_order_relaxed);
+}
+
+#define INDEX_OF(_member) (offsetof(struct stats, _member) / sizeof(uint64_t))
+
+void stats_count_seen(void)
+{
+    count(INDEX_OF(seen));
+}
+
+void stats_count_eligible(void)
+{
+    count(INDEX_OF(eligible));
+}
+
+void stats_count_converted(enum stats_path path)
+{
+    count(INDEX_OF(converted) + (size_t)path);
+}
+
+void stats_count_forwarded(enum reason reason)
+{
+    count(INDEX_OF(forwarded) + (size_t)reason);
+}
+
+void stats_engage(void)
+{
+    if (atomic_load_explicit(&state.engaged_pid, memory_order_relaxed) == 0)
+        atomic_store(&state.engaged_pid, getpid());
+}
+
+struct stats stats_total(void)
+{
+    union {
+        struct stats stats;
+        uint64_t counter[COUNTERS];
+    } total = {.counter = {0}};
+    for (size_t i = 0; i < COUNTERS; i++) {
+        total.counter[i] = atomic_load_explicit(&state.shared.counter[i], memory_order_relaxed);
+        for (struct block *b = atomic_load(&state.blocks); b != NULL; b = b->next)
+            total.counter[i] += atomic_load_explicit(&b->counter[i], memory_order_relaxed);
+    }
+    return total.stats;
+}
+
+static const struct {
+    const char *word, *text;
+} reasons[REASONS] = {
+#define REASON(_enum, _word, _text) {_word, _text},
+#include "gemm/reason.def"
+#undef REASON
+};
+
+const char *reason_word(enum reason reason)
+{
+    return reasons[reason].word;
+}
+
+const char *reason_text(enum reason reason)
+{
+    return reasons[reason].text;
+}
+
+void stats_at_exit(void)
+{
+    /* A forked child that did not create a handle itself has nothing to say. */
+    if (atomic_load(&state.engaged_pid) != getpid() || !env_get()->enabled)
+        return;
+    struct stats s = stats_total();
+    if (s.seen == 0) {
+        LOG_WARN("WARNING: a cuBLAS handle was created, but no GEMM call reached this library; "
+                 "nothing was converted (GEMMs of cuBLASLt, cuDNN or own kernels are not seen)");
+        return;
+    }
+    uint64_t converted = 0, forwarded = 0;
+    for (int i = 0; i < STATS_PATHS; i++)
+        converted += s.converted[i];
+    char why[512] = "";
+    size_t len = 0;
+    for (int i = 0; i < REASONS; i++) {
+        forwarded += s.forwarded[i];
+        if (s.forwarded[i] != 0 && len < sizeof why)
+            len += (size_t)snprintf(why + len, sizeof why - len, "%s%s=%" PRIu64,
+                                    len == 0 ? " (" : " ", reason_word((enum reason)i),
+                                    s.forwarded[i]);
+    }
+    char would[64] = "";
+    if (s.eligible != 0)
+        snprintf(would, sizeof would, " convertible=%" PRIu64, s.eligible);
+    LOG_WARN("GEMMs seen=%" PRIu64 " converted=%" PRIu64 " (fp16=%" PRIu64 " tf32=%" PRIu64
+             ") forwarded=%" PRIu64 "%s%s%s",
+             s.seen, converted, s.converted[STATS_FP16], s.converted[STATS_TF32], forwarded, why,
+             len > 0 ? ")" : "", would);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * One record for each CUDA context in which a cuBLAS handle was created: the GPU's facts, the
+ * shim's kernels, its scratch sets and its plans. Records live until the process ends. */
+#ifndef APEXSHIM_CONTEXT_H
+#define APEXSHIM_CONTEXT_H
+
+#include "base/real.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct scratch;
+struct plan;
+
+struct gpu {
+    int compute_capability; /* 10 * major + minor */
+    int multiprocessors;
+    bool memory_pools;      /* cuMemAllocAsync works */
+};
+
+struct kernels {
+    CUfunction amax, cast;
+};
+
+struct context {
+    CUcontext handle;
+    const struct real_cuda *cuda;
+    struct gpu gpu;
+    _Atomic(const struct kernels *) kernels; /* NULL: not loaded; see device/kernels.h */
+    pthread_mutex_t lock;                    /* of the two lists; never held across a CUDA call */
+    struct scratch *scratch;                 /* device/scratch.c */
+    struct plan *plans[64];                  /* gemm/lt.c: chains by hash */
+    _Atomic uint64_t scratch_bytes, scratch_budget; /* budget 0: not decided yet */
+    struct context *next;
+};
+
+/* The record of the context that is current on this thread, made at the first call. NULL: no
+ * driver, no current context, or a failed call. */
+struct context *context_current(void);
+/* Is it the one that is current on this thread? */
+bool context_is_current(const struct context *context);
+
+/* Around calls that a global-mode capture on another thread would forbid (allocate, load). */
+CUstreamCaptureMode context_relax_capture(const struct context *context);
+void context_restore_capture(const struct context *context, CUstreamCaptureMode mode);
+
+#endif

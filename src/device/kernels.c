@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Loads the embedded kernels into a context and launches them. The set of functions of a context
+ * is published once and never changes. */
+#include "config.h"
+#include "device/kernels.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+
+enum {
+    VECTOR_BYTES = 16,
+    BLOCKS_PER_MULTIPROCESSOR = 8, /* 8 x 256 threads fill a multiprocessor */
+    TX_LOG2_MAX = 8
+};
+
+extern const unsigned char apex_fatbin[];
+
+static bool load_into(const struct context *context, struct kernels *kernels)
+{
+    const struct real_cuda *cuda = context->cuda;
+    CUmodule module;
+    CUresult r = cuda->cuModuleLoadData(&module, apex_fatbin);
+    if (r == CUDA_SUCCESS)
+        r = cuda->cuModuleGetFunction(&kernels->amax, module, APEX_KERNEL_AMAX);
+    if (r == CUDA_SUCCESS)
+        r = cuda->cuModuleGetFunction(&kernels->cast, module, APEX_KERNEL_CAST);
+    if (r != CUDA_SUCCESS)
+        LOG_WARN("the kernels do not load on this GPU (CUDA error %d); no GEMM is converted to fp16",
+                 (int)r);
+    return r == CUDA_SUCCESS;
+}
+
+bool kernels_load(struct context *context)
+{
+    static const struct kernels unusable;
+    const struct kernels *known = atomic_load_explicit(&context->kernels, memory_order_acquire);
+    if (known != NULL)
+        return known != &unusable;
+    struct kernels *fresh = calloc(1, sizeof *fresh);
+    if (fresh == NULL)
+        return false;
+    CUstreamCaptureMode mode = context_relax_capture(context);
+    bool ok = load_into(context, fresh);
+    context_restore_capture(context, mode);
+    /* Two threads may have loaded at once: the first wins, the module of the other stays unused. */
+    const struct kernels *expected = NULL;
+    if (!atomic_compare_exchange_strong(&context->kernels, &expected, ok ? fresh : &unusable)) {
+        free(fresh);
+        return expected != &unusable;
+    }
+    if (!ok)
+        free(fresh);
+    return ok;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+uint32_t kernels_plan_walk(const struct gpu *gpu, struct apex_source *source, int64_t rows,
+                           int64_t cols, int64_t batch, struct apex_target *target)
+{
+    struct apex_walk *walk = &source->walk;
+    bool dense = source->ld == rows && (target == NULL || target->ld == rows);
+    bool dense_batch = batch == 1 || (source->stride == rows * cols &&
+                                      (target == NULL || target->stride == rows * cols));
+    if (dense && dense_batch) {
+        rows *= cols * batch;
+        cols = batch = 1;
+    }
+    walk->rows = rows;
+    walk->cols = cols;
+    walk->batch = batch;
+    walk->vector = (uintptr_t)source->data % VECTOR_BYTES == 0 &&
+                   (cols * batch == 1 || (source->ld * sizeof(float) % VECTOR_BYTES == 0 &&
+                                          source->stride * sizeof(float) % VECTOR_BYTES == 0));
+    walk->tx_log2 = 0;
+    while (walk->tx_log2 < TX_LOG2_MAX && ((int64_t)APEX_VECTOR << walk->tx_log2) < rows)
+        walk->tx_log2++;
+    int64_t columns_at_once = APEX_BLOCK_THREADS >> walk->tx_log2;
+    int64_t step = (int64_t)APEX_VECTOR << walk->tx_log2;
+    int64_t column_blocks = ceil_div(cols * batch, columns_at_once);
+    int64_t row_steps = ceil_div(rows, step);
+    /* As many blocks as run at once; the columns are spread first, then the rows are cut. */
+    int64_t wanted = (int64_t)gpu->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
+    int64_t groups = column_blocks < wanted ? column_blocks : wanted;
+    int64_t segments = wanted / groups;
+    if (segments > row_steps)
+        segments = row_steps;
+    walk->segment_rows = ceil_div(row_steps, segments) * step;
+    walk->segments = (uint32_t)ceil_div(rows, walk->segment_rows);
+    walk->groups = (uint32_t)groups;
+    return walk->segments * walk->groups;
+}
+
+static CUresult launch(const struct context *context, CUfunction function, CUstream stream,
+                       const void *params, uint32_t blocks)
+{
+    void *arguments[] = {(void *)(uintptr_t)params};
+    return context->cuda->cuLaunchKernel(function, blocks, 1, 1, APEX_BLOCK_THREADS, 1, 1, 0, stream,
+                                         arguments, NULL);
+}
+
+CUresult kernels_launch_amax(const struct context *context, CUstream stream,
+                             const struct apex_amax_params *params, uint32_t blocks)
+{
+    const struct kernels *k = atomic_load_explicit(&context->kernels, memory_order_acquire);
+    return launch(context, k->amax, stream, params, blocks);
+}
+
+CUresult kernels_launch_cast(const struct context *context, CUstream stream,
+                             const struct apex_cast_params *params, uint32_t blocks)
+{
+    const struct kernels *k = atomic_load_explicit(&context->kernels, memory_order_acquire);
+    return launch(context, k->cast, stream, params, blocks);
+}

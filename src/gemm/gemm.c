@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The way of a GEMM: count it, ask whether anything speaks against converting it, ask the policy,
+ * run an engine. Decides first and changes nothing until decided; any doubt forwards the call. */
+#include "config.h"
+#include "gemm/gemm.h"
+#include "base/env.h"
+#include "device/context.h"
+#include "device/handle.h"
+#include "device/kernels.h"
+#include "gemm/engine.h"
+#include "gemm/policy.h"
+
+#include <errno.h>
+
+static bool valid_op(cublasOperation_t op)
+{
+    return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+
+static bool valid_matrix(const struct gemm *g, const struct gemm_matrix *m, int64_t rows)
+{
+    return m->data != NULL && (uintptr_t)m->data % sizeof(float) == 0 && m->ld >= rows &&
+           (g->batch == 1 || m->stride >= 0);
+}
+
+/* The compute types that accept an error of 2^-11 per operand, FP32 itself being the mission. */
+static enum reason check_compute(int compute)
+{
+    switch (compute) {
+    case CUBLAS_COMPUTE_32F:
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+    case CUBLAS_COMPUTE_32F_FAST_16F:
+    case CUBLAS_COMPUTE_32F_FAST_16BF:
+        return REASONS;
+    case CUBLAS_COMPUTE_32F_PEDANTIC:
+        return REASON_PEDANTIC;
+    default:
+        return REASON_COMPUTE;
+    }
+}
+
+enum reason gemm_check_arguments(const struct gemm *g)
+{
+    if (g->a.type != CUDA_R_32F || g->b.type != CUDA_R_32F || g->c.type != CUDA_R_32F)
+        return REASON_TYPE;
+    const enum reason compute = check_compute(g->compute);
+    if (compute != REASONS)
+        return compute;
+    if (!valid_op(g->transa) || !valid_op(g->transb) || g->m <= 0 || g->n <= 0 || g->k <= 0 ||
+        g->batch <= 0 || g->alpha == NULL || g->beta == NULL ||
+        !valid_matrix(g, &g->a, g->transa == CUBLAS_OP_N ? g->m : g->k) ||
+        !valid_matrix(g, &g->b, g->transb == CUBLAS_OP_N ? g->k : g->n) ||
+        !valid_matrix(g, &g->c, g->m) || (g->batch > 1 && g->c.stride == 0))
+        return REASON_ARGUMENT;
+    return REASONS;
+}
+
+static bool is_fast_compute(int compute)
+{
+    return compute != CUBLAS_COMPUTE_32F;
+}
+
+/* What the handle says: its context, stream, pointer mode and math mode. */
+static enum reason check_handle(struct gemm *g, bool *already_tf32_p)
+{
+    cublasMath_t math;
+    cublasPointerMode_t pointers;
+    if (g->context == NULL || !context_is_current(g->context))
+        return REASON_CONTEXT;
+    if (g->real->lt == NULL || g->real->cublasGetMathMode(g->handle, &math) != CUBLAS_STATUS_SUCCESS ||
+        g->real->cublasGetPointerMode_v2(g->handle, &pointers) != CUBLAS_STATUS_SUCCESS ||
+        g->real->cublasGetStream_v2(g->handle, &g->stream) != CUBLAS_STATUS_SUCCESS)
+        return REASON_CONTEXT;
+    const int mode = (int)math & ~(int)CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+    if (mode == CUBLAS_PEDANTIC_MATH)
+        return REASON_PEDANTIC;
+    if (mode != CUBLAS_DEFAULT_MATH && mode != CUBLAS_TF32_TENSOR_OP_MATH &&
+        mode != 1 /* CUBLAS_TENSOR_OP_MATH, deprecated */)
+        return REASON_COMPUTE;
+    g->device_scalars = pointers == CUBLAS_POINTER_MODE_DEVICE;
+    *already_tf32_p = is_fast_compute(g->compute) || mode != CUBLAS_DEFAULT_MATH;
+    /* alpha == 0: A and B must not be read, so that NaN in them does not show. */
+    if (!g->device_scalars && *(const float *)g->alpha == 0.0f)
+        return REASON_ARGUMENT;
+    return REASONS;
+}
+
+static bool is_capturing(const struct gemm *g)
+{
+    CUstreamCaptureStatus status;
+    return g->context->cuda->cuStreamIsCapturing(g->stream, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+static enum reason run_path(struct gemm *g, enum path path, bool already_tf32,
+                            cublasStatus_t *status_p)
+{
+    if (path == PATH_TF32)
+        return already_tf32 ? REASON_ALREADY : engine_tf32(g, status_p);
+    if (is_capturing(g))
+        return REASON_CAPTURE;
+    if (!kernels_load(g->context))
+        return REASON_GPU;
+    return engine_cast16(g, status_p);
+}
+
+/* REASONS: done. */
+static enum reason decide_and_run(const struct env *env, struct gemm *g, cublasStatus_t *status_p)
+{
+    if (env->precision == PRECISION_FP32)
+        return REASON_OFF;
+    const enum reason arguments = gemm_check_arguments(g);
+    if (arguments != REASONS)
+        return arguments;
+    if (env->tf32_vetoed)
+        return REASON_VETO;
+    if (env->opt_level == OPT_O0) {
+        stats_count_eligible();
+        return REASON_OBSERVE;
+    }
+    bool already_tf32;
+    enum reason reason = check_handle(g, &already_tf32);
+    if (reason != REASONS)
+        return reason;
+    const enum path path = policy_choose(env, &g->context->gpu, g, &reason);
+    if (path == PATH_FORWARD)
+        return reason;
+    reason = run_path(g, path, already_tf32, status_p);
+    if (reason == REASONS)
+        stats_count_converted(path == PATH_FP16 ? STATS_FP16 : STATS_TF32);
+    return reason;
+}
+
+bool gemm_run(struct gemm *g, cublasStatus_t *status_p)
+{
+    const struct env *env = env_get();
+    struct handle_info info;
+    if (handle_find(g->handle, &info)) {
+        g->real = info.real;
+        g->context = info.context;
+    } else {
+        g->real = real_blas(g->caller);
+        g->context = NULL;
+    }
+    if (!env->enabled || g->real == NULL)
+        return false;
+    stats_count_seen();
+    const int saved = errno;
+    const enum reason reason = decide_and_run(env, g, status_p);
+    errno = saved;
+    if (reason == REASONS)
+        return true;
+    stats_count_forwarded(reason);
+    return false;
+}

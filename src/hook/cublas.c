@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The intercepted cuBLAS functions: vendor signature to struct gemm, and the untouched call where
+ * gemm_run declines. Each family is one macro that makes the 32-bit and the 64-bit form. Owns
+ * nothing. */
+#include "config.h"
+#include "base/env.h"
+#include "base/real.h"
+#include "base/stats.h"
+#include "device/context.h"
+#include "device/handle.h"
+#include "device/kernels.h"
+#include "gemm/gemm.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define CALLER __builtin_return_address(0)
+
+/* What a function returns when there is no real library to ask. */
+enum { NO_LIBRARY = CUBLAS_STATUS_NOT_INITIALIZED };
+
+EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
+{
+    const struct real_blas *real = real_blas(CALLER);
+    if (real == NULL)
+        return (cublasStatus_t)NO_LIBRARY;
+    cublasStatus_t status = real->cublasCreate_v2(handle);
+    if (status != CUBLAS_STATUS_SUCCESS || handle == NULL)
+        return status;
+    const struct env *env = env_get();
+    struct handle_info info = {real, NULL};
+    if (env->enabled) {
+        stats_engage();
+        env_report();
+        if (env->opt_level != OPT_O0 && env->precision != PRECISION_FP32 && !env->tf32_vetoed)
+            info.context = context_current();
+        /* Loaded here, where nothing is captured, rather than at the first GEMM. */
+        if (info.context != NULL && env->precision == PRECISION_FP16)
+            (void)kernels_load(info.context);
+    }
+    handle_add(*handle, info);
+    return status;
+}
+
+EXPORT cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
+{
+    struct handle_info info = {NULL, NULL};
+    if (handle_find(handle, &info))
+        handle_remove(handle);
+    else
+        info.real = real_blas(CALLER);
+    return info.real != NULL ? info.real->cublasDestroy_v2(handle) : (cublasStatus_t)NO_LIBRARY;
+}
+
+#define GEMM_COMMON(_name)                                                                         \
+    .routine = #_name, .caller = CALLER, .handle = handle, .transa = transa, .transb = transb,     \
+    .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta
+
+#define RUN_OR_FORWARD(_g, _name, ...)                                                             \
+    cublasStatus_t status;                                                                         \
+    if (gemm_run(&_g, &status))                                                                    \
+        return status;                                                                             \
+    return _g.real != NULL && _g.real->_name != NULL ? _g.real->_name(__VA_ARGS__)                 \
+                                                     : (cublasStatus_t)NO_LIBRARY
+
+#define SGEMM(_name, _int)                                                                         \
+    EXPORT cublasStatus_t _name(cublasHandle_t handle, cublasOperation_t transa,                   \
+                                cublasOperation_t transb, _int m, _int n, _int k,                  \
+                                const float *alpha, const float *A, _int lda, const float *B,      \
+                                _int ldb, const float *beta, float *C, _int ldc)                   \
+    {                                                                                              \
+        struct gemm g = {GEMM_COMMON(_name), .batch = 1, .compute = CUBLAS_COMPUTE_32F,            \
+                         .a = {A, CUDA_R_32F, lda, 0}, .b = {B, CUDA_R_32F, ldb, 0},               \
+                         .c = {C, CUDA_R_32F, ldc, 0}};                                            \
+        RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C,  \
+                       ldc);                                                                       \
+    }
+
+SGEMM(cublasSgemm_v2, int)
+SGEMM(cublasSgemm_v2_64, int64_t)
+
+#define SGEMM_STRIDED_BATCHED(_name, _int)                                                         \
+    EXPORT cublasStatus_t _name(cublasHandle_t handle, cublasOperation_t transa,                   \
+                                cublasOperation_t transb, _int m, _int n, _int k,                  \
+                                const float *alpha, const float *A, _int lda, long long strideA,   \
+                                const float *B, _int ldb, long long strideB, const float *beta,    \
+                                float *C, _int ldc, long long strideC, _int batchCount)            \
+    {                                                                                              \
+        struct gemm g = {GEMM_COMMON(_name), .batch = batchCount, .batched = true,                 \
+                         .compute = CUBLAS_COMPUTE_32F, .a = {A, CUDA_R_32F, lda, strideA},        \
+                         .b = {B, CUDA_R_32F, ldb, strideB}, .c = {C, CUDA_R_32F, ldc, strideC}};  \
+        RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, A, lda, strideA, B, ldb,  \
+                       strideB, beta, C, ldc, strideC, batchCount);                                \
+    }
+
+SGEMM_STRIDED_BATCHED(cublasSgemmStridedBatched, int)
+SGEMM_STRIDED_BATCHED(cublasSgemmStridedBatched_64, int64_t)
+
+#define GEMM_EX(_name, _int)                                                                       \
+    EXPORT cublasStatus_t _name(cublasHandle_t handle, cublasOperation_t transa,                   \
+                                cublasOperation_t transb, _int m, _int n, _int k,                  \
+                                const void *alpha, const void *A, cudaDataType Atype, _int lda,    \
+                                const void *B, cudaDataType Btype, _int ldb, const void *beta,     \
+                                void *C, cudaDataType Ctype, _int ldc,                             \
+                                cublasComputeType_t computeType, cublasGemmAlgo_t algo)            \
+    {                                                                                              \
+        struct gemm g = {GEMM_COMMON(_name), .batch = 1, .compute = (int)computeType,              \
+                         .a = {A, Atype, lda, 0}, .b = {B, Btype, ldb, 0},                         \
+                         .c = {C, Ctype, ldc, 0}};                                                 \
+        RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype,  \
+                       ldb, beta, C, Ctype, ldc, computeType, algo);                               \
+    }
+
+GEMM_EX(cublasGemmEx, int)
+GEMM_EX(cublasGemmEx_64, int64_t)
+
+#define GEMM_STRIDED_BATCHED_EX(_name, _int)                                                       \
+    EXPORT cublasStatus_t _name(                                                                   \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, _int m, _int n, \
+        _int k, const void *alpha, const void *A, cudaDataType Atype, _int lda, long long strideA, \
+        const void *B, cudaDataType Btype, _int ldb, long long strideB, const void *beta, void *C, \
+        cudaDataType Ctype, _int ldc, long long strideC, _int batchCount,                          \
+        cublasComputeType_t computeType, cublasGemmAlgo_t algo)                                    \
+    {                                                                                              \
+        struct gemm g = {GEMM_COMMON(_name), .batch = batchCount, .batched = true,                 \
+                         .compute = (int)computeType, .a = {A, Atype, lda, strideA},               \
+                         .b = {B, Btype, ldb, strideB}, .c = {C, Ctype, ldc, strideC}};            \
+        RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA,   \
+                       B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount,           \
+                       computeType, algo);                                                         \
+    }
+
+GEMM_STRIDED_BATCHED_EX(cublasGemmStridedBatchedEx, int)
+GEMM_STRIDED_BATCHED_EX(cublasGemmStridedBatchedEx_64, int64_t)
