@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A launch: the rows that hold constants, parameters and dimensions; blocks handed out to workers;
+ * the memory that a resident block needs. The run owns it all for as long as it lasts. */
+#include "lanes.h"
+#include "sched.h"
+#include "team.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { MAX_THREADS = 1024, MAX_SHARED = 232448, PATIENCE = 64, MAX_RESIDENT = 4096 };
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static uint64_t fill_value(const struct run *run, const struct fill *f)
+{
+    const struct sg_launch *launch = run->launch;
+    uint64_t v = 0;
+
+    switch (f->kind) {
+    case FILL_CONST: return f->value;
+    case FILL_PARAM_ADDRESS: return (uint64_t)(uintptr_t)run->params + f->value;
+    case FILL_NTID: return launch->block[f->value];
+    case FILL_NCTAID: return launch->grid[f->value];
+    case FILL_DYNAMIC_SHARED: return launch->dynamic_shared;
+    case FILL_TOTAL_SHARED: return run->shared_bytes;
+    case FILL_NWARPID: return run->nwarps;
+    case FILL_NSMID: return launch->sms ? launch->sms : 1;
+    case FILL_GRID: return run->serial;
+    case FILL_GRID_BARRIER:
+        v = launch->cooperative ? (uintptr_t)run->workspace : 0;
+        return f->value ? v >> 32 : v & 0xffffffffu;
+    case FILL_PARAM: break;
+    }
+    memcpy(&v, run->params + f->value, f->bytes);
+    if (f->sign && f->bytes < 8 && v >> (8 * f->bytes - 1))
+        v |= ~(uint64_t)0 << 8 * f->bytes;
+    return v;
+}
+
+static void fill_rows(struct run *run)
+{
+    for (uint32_t k = 0; k < run->program->nfills; k++) {
+        const struct fill *f = &run->program->fill[k];
+        uint64_t v = fill_value(run, f);
+
+        if (f->width == 8) {
+            uint64_t *row = (uint64_t *)(void *)(run->rows + f->off);
+
+            EACH_LANE row[l] = v;
+        } else {
+            uint32_t *row = (uint32_t *)(void *)(run->rows + f->off);
+
+            EACH_LANE row[l] = (uint32_t)v;
+        }
+    }
+}
+
+static void thread_rows(const struct run *run, struct warp *w)
+{
+    const uint32_t *dim = run->launch->block;
+    uint32_t *row = (uint32_t *)(void *)w->base[BASE_WARP];
+
+    for (uint32_t l = 0; l < LANES; l++) {
+        uint32_t t = w->number * LANES + l;
+
+        row[WARP_TID_X * LANES + l] = t % dim[0];
+        row[WARP_TID_Y * LANES + l] = t / dim[0] % dim[1];
+        row[WARP_TID_Z * LANES + l] = t / dim[0] / dim[1];
+        row[WARP_LANEID * LANES + l] = l;
+        row[WARP_EQ * LANES + l] = 1u << l;
+        row[WARP_LE * LANES + l] = (2u << l) - 1;
+        row[WARP_LT * LANES + l] = (1u << l) - 1;
+        row[WARP_GE * LANES + l] = ~((1u << l) - 1);
+        row[WARP_GT * LANES + l] = ~((2u << l) - 1);
+        row[WARP_WARPID * LANES + l] = w->number;
+    }
+}
+
+/* Memory for one resident block, laid out once; blocks that follow reuse it. */
+static struct block *block_new(struct worker *wk)
+{
+    const struct run *run = wk->run;
+    const struct program *p = run->program;
+    size_t head = round_up(sizeof(struct block), 64);
+    size_t warps = round_up(run->nwarps * sizeof(struct warp), 64);
+    size_t shared = round_up(run->shared_bytes + 64, 64);
+    size_t rows = (size_t)ROW * (BLOCK_ROWS + WARP_ROWS * run->nwarps);
+    size_t stack = round_up(p->stack_bytes, 64) + 64, local = round_up(p->local_bytes, 16);
+    size_t bytes = head + warps + shared + rows + run->nwarps * (stack + LANES * local);
+    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
+    struct block *b = (struct block *)(void *)at;
+
+    if (at == MAP_FAILED)
+        return NULL;
+    b->bytes = bytes;
+    b->worker = wk;
+    b->nwarps = run->nwarps;
+    b->nthreads = run->nthreads;
+    b->shared_bytes = run->shared_bytes;
+    b->warp = (struct warp *)(void *)(at += head);
+    b->rows = (at += warps);
+    at += ROW * BLOCK_ROWS;
+    for (uint32_t k = 0; k < run->nwarps; k++) {
+        struct warp *w = &b->warp[k];
+
+        w->number = k;
+        w->worker = wk;
+        w->block = b;
+        w->program = p;
+        w->base[BASE_LAUNCH] = run->rows;
+        w->base[BASE_BLOCK] = b->rows;
+        w->base[BASE_WARP] = at;
+        thread_rows(run, w);
+        at += ROW * WARP_ROWS;
+    }
+    b->shared = at;
+    at += shared;
+    for (uint32_t k = 0; k < run->nwarps; k++) {
+        b->warp[k].frames = at;
+        b->warp[k].frames_end = at + stack;
+        b->warp[k].local = at + stack;
+        at += stack + LANES * local;
+    }
+    return b;
+}
+
+/* Block number n of the launch's order: 0 keeps it, else a seeded permutation. */
+static uint64_t permuted(const struct run *run, uint64_t n)
+{
+    uint64_t seed = run->launch->order_seed, count = run->nblocks, v = n;
+    unsigned bits = 1;
+
+    if (!seed)
+        return n;
+    while (bits < 63 && (uint64_t)1 << bits < count)
+        bits++;
+    /* steps that are bijective on `bits` bits, repeated until the value is in range */
+    do {
+        uint64_t ones = ((uint64_t)1 << bits) - 1;
+
+        for (unsigned k = 0; k < 3; k++) {
+            v = (v + (seed >> 16 * k)) & ones;
+            v = v * (2 * (seed >> 8 * k & 0xffff) + 0x9e3779b1u * 2 + 1) & ones;
+            v ^= v >> (bits / 2 + 1);
+        }
+    } while (v >= count);
+    return v;
+}
+
+static void block_start(struct block *b, uint64_t number)
+{
+    const struct run *run = b->worker->run;
+    const uint32_t *grid = run->launch->grid;
+    uint32_t *row = (uint32_t *)(void *)b->rows, sms = run->launch->sms ? run->launch->sms : 1;
+
+    b->linear = number;
+    b->index[0] = (uint32_t)(number % grid[0]);
+    b->index[1] = (uint32_t)(number / grid[0] % grid[1]);
+    b->index[2] = (uint32_t)(number / grid[0] / grid[1]);
+    EACH_LANE {
+        row[BLOCK_CTAID_X * LANES + l] = b->index[0];
+        row[BLOCK_CTAID_Y * LANES + l] = b->index[1];
+        row[BLOCK_CTAID_Z * LANES + l] = b->index[2];
+        row[BLOCK_SMID * LANES + l] = (uint32_t)(number % sms);
+    }
+    b->alive = b->nthreads;
+    b->turns = 0;
+    memset(b->barrier, 0, sizeof b->barrier);
+    memset(b->shared, 0xff, b->shared_bytes);
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        struct warp *w = &b->warp[k];
+        uint32_t left = b->nthreads - k * LANES;
+
+        w->alive = left >= LANES ? ALL_LANES : (1u << left) - 1;
+        w->mask = w->blocked = w->syncing = w->carry = w->turn = 0;
+        w->budget = SLICE;
+        w->ahead = false;
+        w->whole = true;
+        w->base[BASE_FRAME] = w->frames;
+        w->pc = w->run = run->program->entry;
+        memset(w->blocked_at, 0, sizeof w->blocked_at);
+    }
+    b->worker->counts.threads += b->nthreads;
+}
+
+/* Makes one more block resident. False: there are none left, or no memory. */
+static bool block_add(struct worker *wk)
+{
+    struct run *run = wk->run;
+    struct block *b = wk->spare;
+    uint64_t n;
+
+    if (run->stop)
+        return false;
+    if (!b) {
+        b = block_new(wk);
+        if (!b)
+            return false;
+        b->next = NULL;
+        wk->spare = b;
+    }
+    n = run->next++;
+    if (n >= run->nblocks)
+        return false;
+    block_start(b, permuted(run, n));
+    wk->spare = b->next;
+    b->next = wk->blocks;
+    wk->blocks = b;
+    wk->nresident++;
+    return true;
+}
+
+/* Blocks run one after the other. One that takes many turns may be waiting for a later block, so
+ * then another joins it; a cooperative launch has all of them resident from the start. */
+static void worker_run(struct worker *wk)
+{
+    struct run *run = wk->run;
+    unsigned idle = 0;
+
+    if (run->launch->cooperative) {
+        uint64_t share = (run->nblocks + run->nworkers - 1) / run->nworkers;
+
+        while (wk->nresident < share && block_add(wk))
+            ;
+    }
+    while (!run->stop) {
+        if (!wk->blocks && !block_add(wk))
+            break;
+        for (struct block **link = &wk->blocks; *link && !run->stop;) {
+            struct block *b = *link;
+
+            if (block_run(b)) {
+                link = &b->next;
+                idle++;
+                continue;
+            }
+            *link = b->next;
+            b->next = wk->spare;
+            wk->spare = b;
+            wk->nresident--;
+            idle = 0;
+        }
+        if (idle > PATIENCE && wk->nresident < MAX_RESIDENT) {
+            block_add(wk);
+            idle = 0;
+        }
+    }
+}
+
+static void worker_free(struct worker *wk)
+{
+    struct block *lists[2] = {wk->blocks, wk->spare};
+
+    for (int k = 0; k < 2; k++) {
+        for (struct block *b = lists[k], *next; b; b = next) {
+            next = b->next;
+            munmap(b, b->bytes);
+        }
+    }
+    free(wk->range);
+}
+
+static void add_counts(struct sg_counts *sum, const struct sg_counts *c)
+{
+    sum->threads += c->threads;
+    sum->warp_instructions += c->warp_instructions;
+    sum->thread_instructions += c->thread_instructions;
+    sum->global_read_bytes += c->global_read_bytes;
+    sum->global_write_bytes += c->global_write_bytes;
+    sum->shared_bytes += c->shared_bytes;
+    sum->atomics += c->atomics;
+    sum->flop_f16 += c->flop_f16;
+    sum->flop_bf16 += c->flop_bf16;
+    sum->flop_f32 += c->flop_f32;
+    sum->flop_f64 += c->flop_f64;
+}
+
+static enum sg_fault_kind refuse(struct sg_fault *f, const struct sg_launch *launch, const char *what)
+{
+    f->kind = SG_FAULT_RESOURCES;
+    snprintf(f->message, sizeof f->message, "kernel %s: %s", launch->kernel->name, what);
+    return f->kind;
+}
+
+static void run_part(void *arg)
+{
+    worker_run(arg);
+}
+
+/* All that a launch needs is here; run.rows and params are one allocation. */
+static enum sg_fault_kind run_blocks(struct run *run, struct sg_counts *counts_p)
+{
+    unsigned n = run->launch->workers ? run->launch->workers : team_size();
+    struct worker *worker;
+
+    if (n > run->nblocks)
+        n = (unsigned)run->nblocks;
+    run->nworkers = n;
+    worker = calloc(n, sizeof *worker);
+    for (unsigned k = 0; worker && k < n; k++) {
+        worker[k].run = run;
+        worker[k].range = calloc(run->program->nslots + 1, sizeof *worker[k].range);
+        if (!worker[k].range)
+            run->stop = true;
+    }
+    if (worker && !run->stop)
+        team_run(n, run_part, worker, sizeof *worker);
+    if (!worker || (run->stop && run->fault->kind == SG_OK) || run->next < run->nblocks)
+        if (run->fault->kind == SG_OK)
+            refuse(run->fault, run->launch, "no memory to run it");
+    for (unsigned k = 0; worker && k < n; k++) {
+        add_counts(counts_p, &worker[k].counts);
+        worker_free(&worker[k]);
+    }
+    free(worker);
+    return run->fault->kind;
+}
+
+enum sg_fault_kind sg_launch_run(const struct sg_launch *launch, struct sg_counts *counts_p,
+                                 struct sg_fault *fault_p)
+{
+    static _Atomic uint64_t serial;
+    const struct program *p = (const struct program *)(const void *)launch->kernel;
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    struct run run = {.launch = launch, .program = p, .fault = fault_p};
+    struct sg_counts counts = {0};
+    size_t rows = round_up(p->launch_bytes, 64);
+    char *memory;
+
+    *fault_p = (struct sg_fault){0};
+    run.nblocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    run.shared_bytes = p->dynamic_offset + launch->dynamic_shared;
+    if (run.shared_bytes < p->shared_bytes)
+        run.shared_bytes = p->shared_bytes;
+    if (threads == 0 || run.nblocks == 0 || threads > MAX_THREADS || launch->block[2] > 64)
+        return refuse(fault_p, launch, "a grid or block dimension out of bounds");
+    if (threads > launch->kernel->max_threads)
+        return refuse(fault_p, launch, "more threads per block than it was compiled for");
+    if (run.shared_bytes > MAX_SHARED)
+        return refuse(fault_p, launch, "too much shared memory");
+    run.nthreads = (uint32_t)threads;
+    run.nwarps = (run.nthreads + LANES - 1) / LANES;
+    run.serial = ++serial;
+    memory = aligned_alloc(64, rows + round_up(p->kernel.param_bytes + 64, 64));
+    if (!memory)
+        return refuse(fault_p, launch, "no memory to run it");
+    run.rows = memory;
+    run.params = memory + rows;
+    memset(memory + rows, 0, round_up(p->kernel.param_bytes + 64, 64));
+    run.workspace = run.params + round_up(p->kernel.param_bytes, 16);
+    if (p->kernel.param_bytes)
+        memcpy(run.params, launch->params, p->kernel.param_bytes);
+    fill_rows(&run);
+    run_blocks(&run, &counts);
+    free(memory);
+    if (counts_p)
+        *counts_p = counts;
+    return fault_p->kind;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Checked access to device memory (op_mem.c), for loads, stores, atomics and copies. */
+#ifndef SOFTGPU_MEMORY_H
+#define SOFTGPU_MEMORY_H
+
+#include "machine.h"
+
+/* insn.kind of memory operations; no space bit: generic */
+enum {
+    MEM_GLOBAL = 1, MEM_SHARED = 2, MEM_LOCAL = 4,
+    MEM_ADDRESS_32 = 8, /* the address row is 32 bits wide */
+    MEM_SIGNED = 16,
+    MEM_STRONG = 32,    /* volatile, relaxed or acquire: no race with its like */
+    MEM_CHECKED = 64,   /* general form wanted */
+};
+
+enum where { WHERE_FAULT, WHERE_GLOBAL, WHERE_SHARED, WHERE_LOCAL };
+
+/* Host addresses of what the executing lanes access, in address[]; counts the bytes. On WHERE_FAULT
+ * the fault is recorded. A mix of spaces gives one that was met. */
+enum where resolve(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes, bool write);
+/* The same for addresses that the caller computed; does not count. */
+enum where check_global(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes,
+                        bool write);
+enum where check_shared(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes,
+                        bool write);
+/* The allocation that holds a global address. */
+bool space_find(const struct warp *w, uint64_t address, struct range *out);
+
+op_fn load_fn(unsigned kind, unsigned size, unsigned n, unsigned width);
+op_fn store_fn(unsigned kind, unsigned size, unsigned n, unsigned width);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Loads and stores. Addresses of all executing lanes are checked together: their lowest and highest
+ * against the allocation that the instruction met last, else one by one. Lanes that touch
+ * consecutive elements, the usual case, then cost one copy. */
+#include "memory.h"
+#include "lanes.h"
+
+/* The lane's element: from a 4- or 8-byte row or to it. */
+static inline void element_copy(void *to, const void *from, unsigned bytes)
+{
+    switch (bytes) {
+    case 1: memcpy(to, from, 1); break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    default: memcpy(to, from, 8); break;
+    }
+}
+
+bool space_find(const struct warp *w, uint64_t address, struct range *out)
+{
+    const struct run *run = w->worker->run;
+    const struct sg_space *space = run->launch->space;
+    struct sg_range r;
+
+    for (unsigned k = 0; space && k < space->n; k++) {
+        if (!sg_arena_owns(space->arena[k], address))
+            continue;
+        if (!sg_arena_find(space->arena[k], address, &r))
+            return false;
+        *out = (struct range){r.base, r.base + r.bytes};
+        return true;
+    }
+    if (sg_arena_owns(w->program->vars, address) &&
+        sg_arena_find(w->program->vars, address, &r)) {
+        *out = (struct range){r.base, r.base + r.bytes};
+        return true;
+    }
+    /* a kernel's parameters have generic addresses */
+    if (address - (uintptr_t)run->params < w->program->kernel.param_bytes) {
+        out->lo = (uintptr_t)run->params;
+        out->hi = out->lo + w->program->kernel.param_bytes;
+        return true;
+    }
+    if (run->launch->cooperative && address - (uintptr_t)run->workspace < WORKSPACE_BYTES) {
+        *out = (struct range){(uintptr_t)run->workspace, (uintptr_t)run->workspace + WORKSPACE_BYTES};
+        return true;
+    }
+    return false;
+}
+
+static const struct insn *bad_address(struct warp *w, const struct insn *i, unsigned lane,
+                                      uint64_t address, unsigned bytes, bool write)
+{
+    return fault(w, i, SG_FAULT_ADDRESS, lane, address, bytes, write,
+                 "%s of %u bytes at 0x%llx, out of any allocation", write ? "write" : "read", bytes,
+                 (unsigned long long)address);
+}
+
+static const struct insn *misaligned(struct warp *w, const struct insn *i, unsigned lane,
+                                     uint64_t address, unsigned bytes, bool write)
+{
+    return fault(w, i, SG_FAULT_MISALIGNED, lane, address, bytes, write,
+                 "%s of %u bytes at 0x%llx, which is misaligned", write ? "write" : "read", bytes,
+                 (unsigned long long)address);
+}
+
+static void address_of(struct warp *w, const struct insn *i, uint64_t *address)
+{
+    if (i->kind & MEM_ADDRESS_32) {
+        const uint32_t *a = ROW_OF(uint32_t, 1);
+
+        VECTOR EACH_LANE address[l] = (uint32_t)(a[l] + (uint32_t)i->imm);
+    } else {
+        const uint64_t *a = ROW_OF(uint64_t, 1);
+
+        VECTOR EACH_LANE address[l] = a[l] + (uint64_t)i->imm;
+    }
+}
+
+/* Replaces the addresses of lanes that don't execute, so that all 32 can be treated alike. */
+static void settle(uint64_t *address, uint32_t mask)
+{
+    uint64_t lead = address[__builtin_ctz(mask)];
+
+    if (mask == ALL_LANES)
+        return;
+    VECTOR EACH_LANE address[l] = mask >> l & 1 ? address[l] : lead;
+}
+
+static bool lane_window(struct warp *w, const struct insn *i, unsigned lane, uint64_t *address,
+                        unsigned bytes, bool write, enum window which)
+{
+    uint64_t off = *address - (windows_at + (uint64_t)which * WINDOW_BYTES);
+    uint64_t limit = which == WINDOW_SHARED ? w->block->shared_bytes : w->program->local_bytes;
+
+    if (off + bytes > limit) {
+        fault(w, i, SG_FAULT_ADDRESS_SPACE, lane, off, bytes, write,
+              "%s of %u bytes at offset 0x%llx of %llu bytes of %s memory",
+              write ? "write" : "read", bytes, (unsigned long long)off, (unsigned long long)limit,
+              which == WINDOW_SHARED ? "shared" : "local");
+        return false;
+    }
+    if (which == WINDOW_SHARED)
+        *address = (uintptr_t)w->block->shared + off;
+    else
+        *address = (uintptr_t)w->local + (uint64_t)lane * w->program->local_bytes + off;
+    return true;
+}
+
+/* Lane by lane: each may be in another allocation or window. */
+static enum where check_lanes(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes,
+                              bool write)
+{
+    struct range *cache = &w->worker->range[i->slot];
+    enum where where = WHERE_GLOBAL;
+
+    EACH_SET(w->mask) {
+        uint64_t a = address[l], win = a - windows_at;
+        struct range r;
+
+        if (a & (bytes - 1)) {
+            misaligned(w, i, l, a, bytes, write);
+            return WHERE_FAULT;
+        }
+        if (a >= cache->lo && a + bytes <= cache->hi)
+            continue;
+        if (win < (uint64_t)WINDOW_BYTES * WINDOW_CODE && !(i->kind & MEM_GLOBAL)) {
+            bool shared = win < WINDOW_BYTES;
+
+            if (!lane_window(w, i, l, &address[l], bytes, write,
+                             shared ? WINDOW_SHARED : WINDOW_LOCAL))
+                return WHERE_FAULT;
+            where = shared && where != WHERE_LOCAL ? WHERE_SHARED : WHERE_LOCAL;
+            continue;
+        }
+        if (!space_find(w, a, &r) || a + bytes > r.hi) {
+            bad_address(w, i, l, a, bytes, write);
+            return WHERE_FAULT;
+        }
+        /* device-side malloc memory can be freed while the kernel runs */
+        if (!w->worker->run->launch->heap || !sg_arena_owns(w->worker->run->launch->heap, a))
+            *cache = r;
+    }
+    return where;
+}
+
+enum where check_global(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes,
+                        bool write)
+{
+    const struct range *cache = &w->worker->range[i->slot];
+    uint64_t lo = UINT64_MAX >> 1, hi = 0, odd = 0;
+
+    settle(address, w->mask);
+    VECTOR EACH_LANE {
+        int64_t a = (int64_t)address[l];
+
+        lo = (uint64_t)(a < (int64_t)lo ? a : (int64_t)lo);
+        hi = (uint64_t)(a > (int64_t)hi ? a : (int64_t)hi);
+        odd |= address[l];
+    }
+    if (lo >= cache->lo && hi + bytes <= cache->hi && !(odd & (bytes - 1)))
+        return WHERE_GLOBAL;
+    return check_lanes(w, i, address, bytes, write);
+}
+
+enum where check_shared(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes,
+                        bool write)
+{
+    uint64_t base = (uintptr_t)w->block->shared, limit = w->block->shared_bytes;
+
+    EACH_SET(w->mask) {
+        if (address[l] & (bytes - 1)) {
+            misaligned(w, i, l, address[l], bytes, write);
+            return WHERE_FAULT;
+        }
+        if (address[l] > limit || address[l] + bytes > limit) {
+            address[l] += windows_at;
+            lane_window(w, i, l, &address[l], bytes, write, WINDOW_SHARED);
+            return WHERE_FAULT;
+        }
+        address[l] += base;
+    }
+    return WHERE_SHARED;
+}
+
+static enum where check_local(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes,
+                              bool write)
+{
+    EACH_SET(w->mask) {
+        if (address[l] & (bytes - 1)) {
+            misaligned(w, i, l, address[l], bytes, write);
+            return WHERE_FAULT;
+        }
+        address[l] += windows_at + WINDOW_BYTES;
+        if (!lane_window(w, i, l, &address[l], bytes, write, WINDOW_LOCAL))
+            return WHERE_FAULT;
+    }
+    return WHERE_LOCAL;
+}
+
+enum where resolve(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes, bool write)
+{
+    enum where where;
+    uint64_t total = (uint64_t)__builtin_popcount(w->mask) * bytes;
+    struct sg_counts *c = &w->worker->counts;
+
+    address_of(w, i, address);
+    if (i->kind & MEM_SHARED)
+        where = check_shared(w, i, address, bytes, write);
+    else if (i->kind & MEM_LOCAL)
+        where = check_local(w, i, address, bytes, write);
+    else
+        where = check_global(w, i, address, bytes, write);
+    if (where == WHERE_GLOBAL)
+        *(write ? &c->global_write_bytes : &c->global_read_bytes) += total;
+    else if (where == WHERE_SHARED)
+        c->shared_bytes += total;
+    return where;
+}
+
+/* The general forms: any size, any vector length; list has a row per element. */
+OP(load_any)
+{
+    uint64_t address[LANES];
+    unsigned size = i->size, n = i->n;
+
+    if (resolve(w, i, address, size * n, false) == WHERE_FAULT)
+        return STOP;
+    for (unsigned k = 0; k < n; k++) {
+        char *d = w->base[BASE_FRAME] + i->list[k];
+        unsigned width = i->list[n] >> k & 1 ? 8 : 4;
+
+        if (i->list[k] == UINT32_MAX)
+            continue;
+        EACH_SET(w->mask) {
+            uint64_t v = 0;
+
+            element_copy(&v, (const char *)(uintptr_t)address[l] + k * size, size);
+            if (i->kind & MEM_SIGNED)
+                v = (uint64_t)((int64_t)(v << (64 - 8 * size)) >> (64 - 8 * size));
+            memcpy(d + l * width, &v, width == 8 ? 8 : 4);
+        }
+    }
+    return i + 1;
+}
+
+OP(store_any)
+{
+    uint64_t address[LANES];
+    unsigned size = i->size, n = i->n;
+
+    if (resolve(w, i, address, size * n, true) == WHERE_FAULT)
+        return STOP;
+    EACH_SET(w->mask) {
+        for (unsigned k = 0; k < n; k++) {
+            uint32_t off = i->list[2 * k], base = i->list[2 * k + 1];
+            unsigned width = base & 16 ? 8 : 4;
+
+            element_copy((char *)(uintptr_t)address[l] + k * size,
+                         w->base[base & 15] + off + l * width, size);
+        }
+    }
+    return i + 1;
+}
+
+/* One 4- or 8-byte element per lane, from global memory, all lanes, consecutive. */
+static inline bool in_sequence(const uint64_t *a, unsigned step)
+{
+    uint64_t off = 0;
+
+    VECTOR EACH_LANE off |= a[l] - a[0] - (uint64_t)l * step;
+    return off == 0;
+}
+
+static inline bool cached(const struct warp *w, const struct insn *i, uint64_t at, unsigned bytes,
+                          unsigned size)
+{
+    const struct range *cache = &w->worker->range[i->slot];
+
+    return at >= cache->lo && at + bytes <= cache->hi && !(at & (size - 1));
+}
+
+#define GLOBAL_OPS(_n, _t, _size)                                                   \
+    OP(load_global_##_n)                                                            \
+    {                                                                               \
+        const uint64_t *a = ROW_OF(uint64_t, 1);                                    \
+        uint64_t at = a[0] + (uint64_t)i->imm, address[LANES];                      \
+        _t *d = ROW_OF(_t, 0);                                                      \
+                                                                                    \
+        if (w->mask == ALL_LANES && in_sequence(a, _size) &&                        \
+            cached(w, i, at, LANES * _size, _size)) {                               \
+            memcpy(d, (const void *)(uintptr_t)at, LANES * _size);                  \
+            w->worker->counts.global_read_bytes += LANES * _size;                   \
+            return i + 1;                                                           \
+        }                                                                           \
+        if (resolve(w, i, address, _size, false) == WHERE_FAULT)                    \
+            return STOP;                                                            \
+        if (w->mask == ALL_LANES)                                                   \
+            EACH_LANE d[l] = *(const _t *)(uintptr_t)address[l];                    \
+        else                                                                        \
+            EACH_SET(w->mask) d[l] = *(const _t *)(uintptr_t)address[l];            \
+        return i + 1;                                                               \
+    }                                                                               \
+    OP(store_global_##_n)                                                           \
+    {                                                                               \
+        const uint64_t *a = ROW_OF(uint64_t, 1);                                    \
+        uint64_t at = a[0] + (uint64_t)i->imm, address[LANES];                      \
+        const _t *v = ROW_OF(const _t, 2);                                          \
+                                                                                    \
+        if (w->mask == ALL_LANES && in_sequence(a, _size) &&                        \
+            cached(w, i, at, LANES * _size, _size)) {                               \
+            memcpy((void *)(uintptr_t)at, v, LANES * _size);                        \
+            w->worker->counts.global_write_bytes += LANES * _size;                  \
+            return i + 1;                                                           \
+        }                                                                           \
+        if (resolve(w, i, address, _size, true) == WHERE_FAULT)                     \
+            return STOP;                                                            \
+        EACH_SET(w->mask) *(_t *)(uintptr_t)address[l] = v[l];                      \
+        return i + 1;                                                               \
+    }
+
+GLOBAL_OPS(4, uint32_t, 4)
+GLOBAL_OPS(8, uint64_t, 8)
+
+/* Shared memory by 32-bit addresses. */
+static inline bool shared_sequence(const uint32_t *a, unsigned step)
+{
+    uint32_t off = 0;
+
+    VECTOR EACH_LANE off |= a[l] - a[0] - (uint32_t)l * step;
+    return off == 0;
+}
+
+/* Lowest and highest address in the window, and aligned? */
+static inline bool shared_inside(const struct warp *w, const uint32_t *a, uint32_t imm, unsigned size)
+{
+    uint32_t hi = 0, odd = 0;
+
+    VECTOR EACH_LANE {
+        uint32_t at = a[l] + imm;
+
+        hi = at > hi ? at : hi;
+        odd |= at;
+    }
+    return (uint64_t)hi + size <= w->block->shared_bytes && !(odd & (size - 1));
+}
+
+#define SHARED_OPS(_n, _t, _size)                                                   \
+    OP(load_shared_##_n)                                                            \
+    {                                                                               \
+        const uint32_t *a = ROW_OF(uint32_t, 1);                                    \
+        uint32_t imm = (uint32_t)i->imm, at = a[0] + imm;                           \
+        const char *shared = w->block->shared;                                      \
+        _t *d = ROW_OF(_t, 0);                                                      \
+        uint64_t address[LANES];                                                    \
+                                                                                    \
+        if (w->mask == ALL_LANES) {                                                 \
+            w->worker->counts.shared_bytes += LANES * _size;                        \
+            if (shared_sequence(a, _size) && !(at & (_size - 1)) &&                 \
+                (uint64_t)at + LANES * _size <= w->block->shared_bytes) {           \
+                memcpy(d, shared + at, LANES * _size);                              \
+                return i + 1;                                                       \
+            }                                                                       \
+            if (shared_inside(w, a, imm, _size)) {                                  \
+                EACH_LANE d[l] = *(const _t *)(const void *)(shared + (uint32_t)(a[l] + imm)); \
+                return i + 1;                                                       \
+            }                                                                       \
+            w->worker->counts.shared_bytes -= LANES * _size;                        \
+        }                                                                           \
+        if (resolve(w, i, address, _size, false) == WHERE_FAULT)                    \
+            return STOP;                                                            \
+        EACH_SET(w->mask) d[l] = *(const _t *)(uintptr_t)address[l];                \
+        return i + 1;                                                               \
+    }                                                                               \
+    OP(store_shared_##_n)                                                           \
+    {                                                                               \
+        const uint32_t *a = ROW_OF(uint32_t, 1);                                    \
+        uint32_t imm = (uint32_t)i->imm, at = a[0] + imm;                           \
+        char *shared = w->block->shared;                                            \
+        const _t *v = ROW_OF(const _t, 2);                                          \
+        uint64_t address[LANES];                                                    \
+                                                                                    \
+        if (w->mask == ALL_LANES) {                                                 \
+            w->worker->counts.shared_bytes += LANES * _size;                        \
+            if (shared_sequence(a, _size) && !(at & (_size - 1)) &&                 \
+                (uint64_t)at + LANES * _size <= w->block->shared_bytes) {           \
+                memcpy(shared + at, v, LANES * _size);                              \
+                return i + 1;                                                       \
+            }                                                                       \
+            if (shared_inside(w, a, imm, _size)) {                                  \
+                EACH_LANE *(_t *)(void *)(shared + (uint32_t)(a[l] + imm)) = v[l];  \
+                return i + 1;                                                       \
+            }                                                                       \
+            w->worker->counts.shared_bytes -= LANES * _size;                        \
+        }                                                                           \
+        if (resolve(w, i, address, _size, true) == WHERE_FAULT)                     \
+            return STOP;                                                            \
+        EACH_SET(w->mask) *(_t *)(uintptr_t)address[l] = v[l];                      \
+        return i + 1;                                                               \
+    }
+
+SHARED_OPS(4, uint32_t, 4)
+SHARED_OPS(8, uint64_t, 8)
+
+op_fn load_fn(unsigned kind, unsigned size, unsigned n, unsigned width)
+{
+    if (n == 1 && size == width && size >= 4 && !(kind & (MEM_LOCAL | MEM_CHECKED))) {
+        if (kind & MEM_SHARED && kind & MEM_ADDRESS_32)
+            return size == 4 ? load_shared_4 : load_shared_8;
+        if (!(kind & (MEM_SHARED | MEM_ADDRESS_32)))
+            return size == 4 ? load_global_4 : load_global_8;
+    }
+    return load_any;
+}
+
+op_fn store_fn(unsigned kind, unsigned size, unsigned n, unsigned width)
+{
+    if (n == 1 && size == width && size >= 4 && !(kind & (MEM_LOCAL | MEM_CHECKED))) {
+        if (kind & MEM_SHARED && kind & MEM_ADDRESS_32)
+            return size == 4 ? store_shared_4 : store_shared_8;
+        if (!(kind & (MEM_SHARED | MEM_ADDRESS_32)))
+            return size == 4 ? store_global_4 : store_global_8;
+    }
+    return store_any;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Shared by the two halves of the parser: declarations (parse.c) and function bodies (body.c). */
+#ifndef SOFTGPU_PARSE_H
+#define SOFTGPU_PARSE_H
+
+#include "lex.h"
+
+/* Names of one pair of braces. */
+struct scope {
+    struct scope *up;
+    struct map regs, vars, labels;
+};
+
+struct parser {
+    struct lexer lx;
+    struct loader *ld;
+    struct ptx_module *module;
+    struct ptx_func *func;
+    struct scope *scope;
+    /* operands that may name a label further down */
+    struct pending {
+        struct ptx_operand *operand;
+        struct scope *scope;
+    } *pending;
+    unsigned npending, pending_room;
+};
+
+struct linkage {
+    bool external, visible, weak;
+};
+
+/* parse.c: one variable after its space, up to its ; or , */
+struct ptx_var *parse_var(struct parser *ps, enum ptx_space space, struct linkage linkage);
+void skip_line(struct parser *ps);  /* a debug directive: ends with its line */
+void skip_block(struct parser *ps); /* from { to its } */
+uint64_t parse_int(struct parser *ps);
+
+/* body.c: from { to } */
+void parse_body(struct parser *ps, struct ptx_func *func);
+
+#endif
