@@ -17,13 +17,16 @@ static cublasHandle_t handle_at(uintptr_t address)
 
 START_TEST(handles_come_and_go)
 {
-    struct handle_info info = {(const struct real_blas *)0x100, (struct context *)0x200}, got;
+    struct handle_info info = {(const struct real_blas *)0x100, (const struct real_lt *)0x180,
+                               (struct context *)0x200},
+                       got;
     ck_assert(!handle_find(handle_at(0x1000), &got));
     ck_assert(!handle_find(NULL, &got));
     ck_assert(!handle_find(handle_at(1), &got));
     ck_assert(handle_add(handle_at(0x1000), info));
     ck_assert(handle_find(handle_at(0x1000), &got));
     ck_assert_ptr_eq(got.real, info.real);
+    ck_assert_ptr_eq(got.lt, info.lt);
     ck_assert_ptr_eq(got.context, info.context);
     /* The same address again, after a destroy that was not seen. */
     info.context = (struct context *)0x300;
@@ -39,7 +42,7 @@ END_TEST
 /* 100,000 handles one after the other, with some alive all the time, need no more room. */
 START_TEST(many_handles)
 {
-    struct handle_info info = {(const struct real_blas *)0x100, NULL}, got;
+    struct handle_info info = {.real = (const struct real_blas *)0x100}, got;
     for (uintptr_t i = 1; i <= 500; i++)
         ck_assert(handle_add(handle_at(i * 4096), info));
     for (uintptr_t i = 1000; i < 101000; i++) {
@@ -58,7 +61,7 @@ END_TEST
 static void *add_and_remove(void *arg)
 {
     uintptr_t first = (uintptr_t)arg;
-    struct handle_info info = {(const struct real_blas *)first, NULL}, got;
+    struct handle_info info = {.real = (const struct real_blas *)first}, got;
     for (uintptr_t i = 0; i < 20000; i++) {
         cublasHandle_t h = handle_at(first + i % 7 * 64);
         if (!handle_add(h, info) || !handle_find(h, &got) || got.real != info.real)

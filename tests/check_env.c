@@ -131,7 +131,7 @@ START_TEST(table_is_complete)
     for (size_t i = 0; i < env_variables_n; i++) {
         ck_assert_ptr_nonnull(strstr(env_variables[i].name, "APEXSHIM"));
         ck_assert_uint_gt(strlen(env_variables[i].doc), 20);
-        /* The default, written as text, is one of the choices. */
+        /* The default, written as text, is a value that draws no complaint. */
         const char *set[] = {env_variables[i].name, env_variables[i].fallback, NULL};
         parse(set);
         ck_assert_int_eq(complaints_n, 0);

@@ -6,6 +6,7 @@
 #include "base/env.h"
 #include "base/log.h"
 
+#include <fnmatch.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,8 +20,10 @@ enum { LINE_MAX_ = 400, NAME_MAX_ = 64 };
 
 const struct env_variable env_variables[] = {
 #define ENV(_name, _field, _choices, _default, _doc) {#_name, _choices, _default, _doc},
+#define ENV_TEXT(_name, _field, _default, _doc)      {#_name, NULL, _default, _doc},
 #include "env.def"
 #undef ENV
+#undef ENV_TEXT
 };
 const size_t env_variables_n = sizeof env_variables / sizeof env_variables[0];
 
@@ -104,6 +107,48 @@ static int parse_choice(const struct env_variable *v, const char *value,
     return fallback;
 }
 
+static void parse_text(const struct env_variable *v, const char *value, char *text,
+                       void (*complain)(const char *line))
+{
+    if (value != NULL && strlen(value) >= ENV_TEXT_BYTES) {
+        char line[LINE_MAX_];
+        snprintf(line, sizeof line, "%s is longer than %d bytes. Using %s", v->name,
+                 ENV_TEXT_BYTES - 1, v->fallback);
+        if (complain != NULL)
+            complain(line);
+        value = NULL;
+    }
+    snprintf(text, ENV_TEXT_BYTES, "%s", value != NULL ? value : v->fallback);
+}
+
+/* The executable's name decides once whether this process is meant at all. */
+static bool app_matches(const char *patterns)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0 || strcmp(patterns, "*") == 0)
+        return true;
+    path[n] = '\0';
+    const char *slash = strrchr(path, '/');
+    return env_list_matches(patterns, slash != NULL ? slash + 1 : path);
+}
+
+bool env_list_matches(const char *patterns, const char *name)
+{
+    char pattern[ENV_TEXT_BYTES];
+    while (*patterns != '\0') {
+        size_t n = strcspn(patterns, ",");
+        if (n > 0 && n < sizeof pattern) {
+            memcpy(pattern, patterns, n);
+            pattern[n] = '\0';
+            if (fnmatch(pattern, name, 0) == 0)
+                return true;
+        }
+        patterns += n + (patterns[n] == ',');
+    }
+    return false;
+}
+
 void env_parse(struct env *env, const char *(*get)(const char *name),
                void (*complain)(const char *line))
 {
@@ -111,8 +156,12 @@ void env_parse(struct env *env, const char *(*get)(const char *name),
 #define ENV(_name, _field, _choices, _default, _doc)                                               \
     env->_field = parse_choice(v, get(v->name), complain);                                         \
     v++;
+#define ENV_TEXT(_name, _field, _default, _doc)                                                    \
+    parse_text(v, get(v->name), env->_field, complain);                                            \
+    v++;
 #include "env.def"
 #undef ENV
+#undef ENV_TEXT
     const char *override = get("NVIDIA_TF32_OVERRIDE");
     env->tf32_vetoed = override != NULL && strcmp(override, "0") == 0;
 }
@@ -151,7 +200,7 @@ static struct {
     pthread_once_t once;
     struct env env;
     atomic_flag reported;
-} state = {PTHREAD_ONCE_INIT, {0}, ATOMIC_FLAG_INIT};
+} state = {.once = PTHREAD_ONCE_INIT, .reported = ATOMIC_FLAG_INIT};
 
 static const char *process_getenv(const char *name)
 {
@@ -161,6 +210,8 @@ static const char *process_getenv(const char *name)
 static void read_process(void)
 {
     env_parse(&state.env, process_getenv, NULL);
+    if (!app_matches(state.env.apps))
+        state.env.enabled = 0;
     log_set_level((enum log_level)state.env.log_level);
 }
 

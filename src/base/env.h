@@ -11,14 +11,18 @@ enum env_precision { PRECISION_FP32, PRECISION_TF32, PRECISION_FP16 };
 enum env_policy { POLICY_COST, POLICY_ALWAYS };
 enum env_scale { SCALE_EXACT };
 
+enum { ENV_TEXT_BYTES = 512 };
+
 struct env {
 #define ENV(_name, _field, _choices, _default, _doc) int _field;
+#define ENV_TEXT(_name, _field, _default, _doc)      char _field[ENV_TEXT_BYTES];
 #include "env.def"
 #undef ENV
+#undef ENV_TEXT
     bool tf32_vetoed; /* NVIDIA_TF32_OVERRIDE=0: the user forbids lower precision */
 };
 
-/* One variable as documented. */
+/* One variable as documented; choices is NULL for a text. */
 struct env_variable {
     const char *name, *choices, *fallback, *doc;
 };
@@ -31,6 +35,9 @@ void env_parse(struct env *env, const char *(*get)(const char *name),
                void (*complain)(const char *line));
 /* One line for each APEXSHIM* name in environ ("NAME=value" strings) that is not in the table. */
 void env_check_names(const char *const *environ_, void (*complain)(const char *line));
+
+/* Does a name match one of the file name patterns separated by commas? */
+bool env_list_matches(const char *patterns, const char *name);
 
 /* The process's variables, read at the first call. Thread safe. Never fails. */
 const struct env *env_get(void);

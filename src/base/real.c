@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Finds the real functions; the only file that calls the dl* functions. Owns the tables, which are
+ * Finds the real functions; with base/dlsym.c the only file that looks symbols up. Owns the tables, which are
  * made once a library, published in lists that only grow, and never freed. Its lock guards the
  * lists alone and is never held across a dl* call. */
 #include "config.h"
 #include "base/real.h"
-#include "base/log.h"
+#include "base/dlsym.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -27,9 +27,16 @@ struct found {
     } object[MAX_FOUND];
 };
 
+struct lt_entry {
+    struct real_lt lt;
+    bool usable;
+    uintptr_t base;
+    struct lt_entry *next;
+    char path[PATH_BYTES];
+};
+
 struct blas_entry {
     struct real_blas blas;
-    struct real_lt lt;
     uintptr_t base;
     struct blas_entry *next;
     char path[PATH_BYTES];
@@ -38,8 +45,9 @@ struct blas_entry {
 static struct {
     pthread_mutex_t lock;
     struct blas_entry *blas;
+    struct lt_entry *lt;
     _Atomic(const struct real_cuda *) cuda;
-} state = {PTHREAD_MUTEX_INITIALIZER, NULL, NULL};
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *base_name(const char *path)
 {
@@ -99,6 +107,12 @@ static bool caller_needs(const void *caller, const char *path)
     return false;
 }
 
+static void *symbol_of(void *library, const char *name)
+{
+    const dlsym_function next = dlsym_next();
+    return next != NULL ? next(library, name) : NULL;
+}
+
 /* Which of several loaded libraries the caller means. */
 static unsigned choose_object(const struct found *found, const void *caller, const char *symbol)
 {
@@ -107,7 +121,7 @@ static unsigned choose_object(const struct found *found, const void *caller, con
     for (unsigned i = 0; i < found->n; i++)
         if (caller_needs(caller, found->object[i].path))
             return i;
-    void *next = dlsym(RTLD_NEXT, symbol);
+    void *next = symbol_of(RTLD_NEXT, symbol);
     Dl_info info;
     if (next != NULL && dladdr(next, &info) != 0)
         for (unsigned i = 0; i < found->n; i++)
@@ -129,77 +143,138 @@ static void set_pointer(void *member, void *function)
     memcpy(member, &function, sizeof function);
 }
 
-#define FILL(_sym)                    set_pointer(&table->_sym, dlsym(library, #_sym));
-#define REQUIRE(_sym)                 ok = ok && table->_sym != NULL;
-#define FILL_BLAS_CUBLAS(_sym)        FILL(_sym)
-#define FILL_BLAS_CUBLASLT(_sym)
-#define FILL_BLAS_CUDA(_sym)
-#define FILL_LT_CUBLAS(_sym)
-#define FILL_LT_CUBLASLT(_sym)        FILL(_sym)
-#define FILL_LT_CUDA(_sym)
-#define REQUIRE_LT_CUBLAS(_sym)
-#define REQUIRE_LT_CUBLASLT(_sym)     REQUIRE(_sym)
-#define REQUIRE_LT_CUDA(_sym)
-#define FILL_CUDA_CUBLAS(_sym)
-#define FILL_CUDA_CUBLASLT(_sym)
-#define FILL_CUDA_CUDA(_sym)          FILL(_sym)
-#define REQUIRE_CUDA_CUBLAS(_sym)
-#define REQUIRE_CUDA_CUBLASLT(_sym)
-#define REQUIRE_CUDA_CUDA(_sym)       REQUIRE(_sym)
+/* Names as text by one level of #: cublas_v2.h and cuda.h define macros for some of them. */
+#define FILL(_sym, _name)    set_pointer(&table->_sym, symbol_of(library, _name));
+#define REQUIRE(_sym)        ok = ok && table->_sym != NULL;
+
+static void fill_seen(void **seen, void *library, const char *wanted)
+{
+    static const struct {
+        const char *library, *name;
+    } names[REAL_SEEN] = {
+#define HOOK(_lib, _sym)
+#define SEEN(_lib, _sym, _kind) {#_lib, #_sym},
+#include "symbols.def"
+#undef HOOK
+#undef SEEN
+    };
+    for (size_t i = 0; i < REAL_SEEN; i++)
+        if (strcmp(names[i].library, wanted) == 0)
+            seen[i] = symbol_of(library, names[i].name);
+}
+
+#define FILL_CUBLAS_IN_CUBLAS(_s, _n)     FILL(_s, _n)
+#define FILL_CUBLAS_IN_CUBLASLT(_s, _n)
+#define FILL_CUBLAS_IN_CUDA(_s, _n)
+#define FILL_CUBLASLT_IN_CUBLAS(_s, _n)
+#define FILL_CUBLASLT_IN_CUBLASLT(_s, _n) FILL(_s, _n)
+#define FILL_CUBLASLT_IN_CUDA(_s, _n)
+#define FILL_CUDA_IN_CUBLAS(_s, _n)
+#define FILL_CUDA_IN_CUBLASLT(_s, _n)
+#define FILL_CUDA_IN_CUDA(_s, _n)         FILL(_s, _n)
+#define FILL_LIBC_IN_CUBLAS(_s, _n)
+#define FILL_LIBC_IN_CUBLASLT(_s, _n)
+#define FILL_LIBC_IN_CUDA(_s, _n)
+#define REQUIRE_CUBLAS_IN_CUBLASLT(_s)
+#define REQUIRE_CUBLAS_IN_CUDA(_s)
+#define REQUIRE_CUBLASLT_IN_CUBLASLT(_s)  REQUIRE(_s)
+#define REQUIRE_CUBLASLT_IN_CUDA(_s)
+#define REQUIRE_CUDA_IN_CUBLASLT(_s)
+#define REQUIRE_CUDA_IN_CUDA(_s)          REQUIRE(_s)
+#define SEEN(_lib, _sym, _kind)
 
 static void fill_blas(struct real_blas *table, void *library)
 {
-#define HOOK(_lib, _sym)            FILL_BLAS_##_lib(_sym)
-#define IMPORT(_lib, _sym)          FILL_BLAS_##_lib(_sym)
-#define IMPORT_OPTIONAL(_lib, _sym) FILL_BLAS_##_lib(_sym)
+#define HOOK(_lib, _sym)            FILL_##_lib##_IN_CUBLAS(_sym, #_sym)
+#define IMPORT(_lib, _sym)          FILL_##_lib##_IN_CUBLAS(_sym, #_sym)
+#define IMPORT_OPTIONAL(_lib, _sym) FILL_##_lib##_IN_CUBLAS(_sym, #_sym)
 #include "imports.def"
 #include "symbols.def"
 #undef HOOK
 #undef IMPORT
 #undef IMPORT_OPTIONAL
+    fill_seen(table->seen, library, "CUBLAS");
 }
 
 static bool fill_lt(struct real_lt *table, void *library)
 {
     bool ok = true;
-#define IMPORT(_lib, _sym)          FILL_LT_##_lib(_sym) REQUIRE_LT_##_lib(_sym)
-#define IMPORT_OPTIONAL(_lib, _sym) FILL_LT_##_lib(_sym)
+#define HOOK(_lib, _sym)            FILL_##_lib##_IN_CUBLASLT(_sym, #_sym)
+#define IMPORT(_lib, _sym)          FILL_##_lib##_IN_CUBLASLT(_sym, #_sym) REQUIRE_##_lib##_IN_CUBLASLT(_sym)
+#define IMPORT_OPTIONAL(_lib, _sym) FILL_##_lib##_IN_CUBLASLT(_sym, #_sym)
 #include "imports.def"
+#include "symbols.def"
+#undef HOOK
 #undef IMPORT
 #undef IMPORT_OPTIONAL
-    return ok;
+    return ok && table->cublasLtMatmul != NULL;
 }
 
 static bool fill_cuda(struct real_cuda *table, void *library)
 {
     bool ok = true;
-#define IMPORT(_lib, _sym)          FILL_CUDA_##_lib(_sym) REQUIRE_CUDA_##_lib(_sym)
-#define IMPORT_OPTIONAL(_lib, _sym) FILL_CUDA_##_lib(_sym)
+#define HOOK(_lib, _sym)            FILL_##_lib##_IN_CUDA(_sym, #_sym)
+#define IMPORT(_lib, _sym)          FILL_##_lib##_IN_CUDA(_sym, #_sym) REQUIRE_##_lib##_IN_CUDA(_sym)
+#define IMPORT_OPTIONAL(_lib, _sym) FILL_##_lib##_IN_CUDA(_sym, #_sym)
 #include "imports.def"
+#include "symbols.def"
+#undef HOOK
+#undef SEEN
 #undef IMPORT
 #undef IMPORT_OPTIONAL
+    fill_seen(table->seen, library, "CUDA");
     return ok;
 }
 
+/* The table of one loaded cuBLASLt, made at the first call. NULL: it lacks a function. */
+static const struct real_lt *lt_of(uintptr_t base, const char *path)
+{
+    pthread_mutex_lock(&state.lock);
+    struct lt_entry *entry = state.lt;
+    while (entry != NULL && !(entry->base == base && strcmp(entry->path, path) == 0))
+        entry = entry->next;
+    pthread_mutex_unlock(&state.lock);
+    if (entry != NULL)
+        return entry->usable ? &entry->lt : NULL;
+    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    struct lt_entry *fresh = library != NULL ? calloc(1, sizeof *fresh) : NULL;
+    if (fresh != NULL) {
+        fresh->usable = fill_lt(&fresh->lt, library);
+        fresh->base = base;
+        snprintf(fresh->path, sizeof fresh->path, "%s", path);
+        pthread_mutex_lock(&state.lock);
+        fresh->next = state.lt; /* a second thread's twin does no harm */
+        state.lt = fresh;
+        pthread_mutex_unlock(&state.lock);
+    }
+    if (library != NULL)
+        dlclose(library);
+    return fresh != NULL && fresh->usable ? &fresh->lt : NULL;
+}
+
 /* The cuBLASLt whose version begins like that of the cuBLAS at path. */
-static bool resolve_lt(const char *path, struct real_lt *lt)
+static const struct real_lt *lt_beside(const char *path)
 {
     struct found found;
     find_objects("libcublasLt", &found);
     size_t major = strcspn(so_version(path), ".");
     for (unsigned i = 0; i < found.n; i++) {
         const char *version = so_version(found.object[i].path);
-        if (found.n > 1 && (strcspn(version, ".") != major ||
-                            strncmp(version, so_version(path), major) != 0))
-            continue;
-        void *library = dlopen(found.object[i].path, RTLD_LAZY | RTLD_NOLOAD);
-        if (library == NULL)
-            continue;
-        bool ok = fill_lt(lt, library);
-        dlclose(library);
-        return ok;
+        if (found.n == 1 || (strcspn(version, ".") == major &&
+                             strncmp(version, so_version(path), major) == 0))
+            return lt_of(found.object[i].base, found.object[i].path);
     }
-    return false;
+    return NULL;
+}
+
+const struct real_lt *real_lt(const void *caller)
+{
+    struct found found;
+    find_objects("libcublasLt", &found);
+    if (found.n == 0)
+        return NULL;
+    unsigned i = choose_object(&found, caller, "cublasLtMatmul");
+    return lt_of(found.object[i].base, found.object[i].path);
 }
 
 static struct blas_entry *known_entry(uintptr_t base, const char *path)
@@ -253,8 +328,7 @@ const struct real_blas *real_blas(const void *caller)
         fresh->base = base;
         snprintf(fresh->path, sizeof fresh->path, "%s", path);
         fresh->blas.path = fresh->path;
-        if (resolve_lt(path, &fresh->lt))
-            fresh->blas.lt = &fresh->lt;
+        fresh->blas.lt = lt_beside(path);
     }
     /* Our reference is given back: the program may unload its library. */
     if (library != RTLD_NEXT)

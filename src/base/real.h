@@ -8,22 +8,40 @@
 #include <cublas_v2.h>
 #include <cuda.h>
 
+/* cuda.h renames this to the second version; programs ask for the first one too. */
+#undef cuGetProcAddress
+extern CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags);
+
+/* Index of each SEEN function, over all libraries. */
+enum real_seen {
+#define HOOK(_lib, _sym)
+#define SEEN(_lib, _sym, _kind) REAL_SEEN_##_sym,
+#include "symbols.def"
+#undef HOOK
+#undef SEEN
+    REAL_SEEN
+};
+
 /* A member for each function of one library; the type is the vendor's own prototype. */
-#define REAL_MEMBER(_sym)          __typeof__(&_sym) _sym;
-#define REAL_IN_CUBLAS_CUBLAS(_s)  REAL_MEMBER(_s)
-#define REAL_IN_CUBLAS_CUBLASLT(_s)
-#define REAL_IN_CUBLAS_CUDA(_s)
-#define REAL_IN_CUBLASLT_CUBLAS(_s)
-#define REAL_IN_CUBLASLT_CUBLASLT(_s) REAL_MEMBER(_s)
-#define REAL_IN_CUBLASLT_CUDA(_s)
-#define REAL_IN_CUDA_CUBLAS(_s)
-#define REAL_IN_CUDA_CUBLASLT(_s)
-#define REAL_IN_CUDA_CUDA(_s) REAL_MEMBER(_s)
+#define REAL_MEMBER(_sym) __typeof__(&_sym) _sym;
+#define REAL_CUBLAS_IN_CUBLAS(_sym)     REAL_MEMBER(_sym)
+#define REAL_CUBLAS_IN_CUBLASLT(_sym)
+#define REAL_CUBLAS_IN_CUDA(_sym)
+#define REAL_CUBLASLT_IN_CUBLAS(_sym)
+#define REAL_CUBLASLT_IN_CUBLASLT(_sym) REAL_MEMBER(_sym)
+#define REAL_CUBLASLT_IN_CUDA(_sym)
+#define REAL_CUDA_IN_CUBLAS(_sym)
+#define REAL_CUDA_IN_CUBLASLT(_sym)
+#define REAL_CUDA_IN_CUDA(_sym)         REAL_MEMBER(_sym)
+#define REAL_LIBC_IN_CUBLAS(_sym)
+#define REAL_LIBC_IN_CUBLASLT(_sym)
+#define REAL_LIBC_IN_CUDA(_sym)
 
 struct real_lt {
-#define HOOK(_lib, _sym)            REAL_IN_CUBLASLT_##_lib(_sym)
-#define IMPORT(_lib, _sym)          REAL_IN_CUBLASLT_##_lib(_sym)
-#define IMPORT_OPTIONAL(_lib, _sym) REAL_IN_CUBLASLT_##_lib(_sym)
+#define SEEN(_lib, _sym, _kind)
+#define HOOK(_lib, _sym)            REAL_##_lib##_IN_CUBLASLT(_sym)
+#define IMPORT(_lib, _sym)          REAL_##_lib##_IN_CUBLASLT(_sym)
+#define IMPORT_OPTIONAL(_lib, _sym) REAL_##_lib##_IN_CUBLASLT(_sym)
 #include "imports.def"
 #include "symbols.def"
 #undef HOOK
@@ -32,33 +50,39 @@ struct real_lt {
 };
 
 struct real_blas {
-#define HOOK(_lib, _sym)            REAL_IN_CUBLAS_##_lib(_sym)
-#define IMPORT(_lib, _sym)          REAL_IN_CUBLAS_##_lib(_sym)
-#define IMPORT_OPTIONAL(_lib, _sym) REAL_IN_CUBLAS_##_lib(_sym)
+#define HOOK(_lib, _sym)            REAL_##_lib##_IN_CUBLAS(_sym)
+#define IMPORT(_lib, _sym)          REAL_##_lib##_IN_CUBLAS(_sym)
+#define IMPORT_OPTIONAL(_lib, _sym) REAL_##_lib##_IN_CUBLAS(_sym)
 #include "imports.def"
 #include "symbols.def"
 #undef HOOK
 #undef IMPORT
 #undef IMPORT_OPTIONAL
+    void *seen[REAL_SEEN];    /* by enum real_seen; those of other libraries are NULL */
     const struct real_lt *lt; /* the cuBLASLt of the same major; NULL: none, or it lacks a function */
     const char *path;         /* file name of the library */
 };
 
 struct real_cuda {
-#define HOOK(_lib, _sym)            REAL_IN_CUDA_##_lib(_sym)
-#define IMPORT(_lib, _sym)          REAL_IN_CUDA_##_lib(_sym)
-#define IMPORT_OPTIONAL(_lib, _sym) REAL_IN_CUDA_##_lib(_sym)
+#define HOOK(_lib, _sym)            REAL_##_lib##_IN_CUDA(_sym)
+#define IMPORT(_lib, _sym)          REAL_##_lib##_IN_CUDA(_sym)
+#define IMPORT_OPTIONAL(_lib, _sym) REAL_##_lib##_IN_CUDA(_sym)
 #include "imports.def"
 #include "symbols.def"
 #undef HOOK
+#undef SEEN
 #undef IMPORT
 #undef IMPORT_OPTIONAL
+    void *seen[REAL_SEEN]; /* by enum real_seen; those of other libraries are NULL */
 };
 
 /* The libcublas that code at address caller uses: the only one loaded, else the one that the
  * caller's object needs, else the next in search order. NULL: none. Members that the library does
  * not have are NULL. Walks the loaded objects: not for every call (see device/handle.h). */
 const struct real_blas *real_blas(const void *caller);
+
+/* Likewise the libcublasLt that code at address caller uses. */
+const struct real_lt *real_lt(const void *caller);
 
 /* libcuda.so.1, or NULL when the program has not loaded it or it lacks a required function. */
 const struct real_cuda *real_cuda(void);

@@ -114,6 +114,16 @@ void stats_count_forwarded(enum reason reason)
     count(INDEX_OF(forwarded) + (size_t)reason);
 }
 
+void stats_count_kind(enum kind kind)
+{
+    if ((int)kind >= REASONS) {
+        count(INDEX_OF(other) + (size_t)kind - REASONS);
+        return;
+    }
+    stats_count_seen();
+    stats_count_forwarded((enum reason)kind);
+}
+
 void stats_engage(void)
 {
     if (atomic_load_explicit(&state.engaged_pid, memory_order_relaxed) == 0)
@@ -152,6 +162,8 @@ const char *reason_text(enum reason reason)
     return reasons[reason].text;
 }
 
+static const char *const other_words[OTHERS] = {"level3", "gemv", "launches", "graphs"};
+
 void stats_at_exit(void)
 {
     /* A forked child that did not create a handle itself has nothing to say. */
@@ -175,11 +187,16 @@ void stats_at_exit(void)
                                     len == 0 ? " (" : " ", reason_word((enum reason)i),
                                     s.forwarded[i]);
     }
-    char would[64] = "";
+    char also[256] = "";
+    size_t also_len = 0;
     if (s.eligible != 0)
-        snprintf(would, sizeof would, " convertible=%" PRIu64, s.eligible);
+        also_len = (size_t)snprintf(also, sizeof also, " convertible=%" PRIu64, s.eligible);
+    for (int i = 0; i < OTHERS; i++)
+        if (s.other[i] != 0)
+            also_len += (size_t)snprintf(also + also_len, sizeof also - also_len, " %s=%" PRIu64,
+                                         other_words[i], s.other[i]);
     LOG_WARN("GEMMs seen=%" PRIu64 " converted=%" PRIu64 " (fp16=%" PRIu64 " tf32=%" PRIu64
              ") forwarded=%" PRIu64 "%s%s%s",
              s.seen, converted, s.converted[STATS_FP16], s.converted[STATS_TF32], forwarded, why,
-             len > 0 ? ")" : "", would);
+             len > 0 ? ")" : "", also);
 }

@@ -14,10 +14,28 @@ enum reason {
     REASONS
 };
 
+/* What else keeps a GPU busy: counted, so that nobody wonders why nothing got faster. */
+enum other { OTHER_LEVEL3, OTHER_GEMV, OTHER_LAUNCH, OTHER_GRAPH, OTHERS };
+
+/* Of a function that is only counted: a GEMM with the reason why it is forwarded, or another. */
+enum kind {
+    KIND_DOUBLE = REASON_DOUBLE,
+    KIND_HALF = REASON_HALF,
+    KIND_COMPLEX = REASON_COMPLEX,
+    KIND_GROUPED = REASON_GROUPED,
+    KIND_LEGACY = REASON_LEGACY,
+    KIND_LT = REASON_LT,
+    KIND_LEVEL3 = REASONS + OTHER_LEVEL3,
+    KIND_GEMV = REASONS + OTHER_GEMV,
+    KIND_LAUNCH = REASONS + OTHER_LAUNCH,
+    KIND_GRAPH = REASONS + OTHER_GRAPH,
+};
+
 struct stats {
     uint64_t seen, eligible;
     uint64_t converted[STATS_PATHS];
     uint64_t forwarded[REASONS];
+    uint64_t other[OTHERS];
 };
 
 void stats_count_seen(void);
@@ -25,6 +43,7 @@ void stats_count_seen(void);
 void stats_count_eligible(void);
 void stats_count_converted(enum stats_path path);
 void stats_count_forwarded(enum reason reason);
+void stats_count_kind(enum kind kind);
 /* A cuBLAS handle was created in this process: from here on there is a line at exit. */
 void stats_engage(void);
 

@@ -15,6 +15,7 @@ enum { SLOTS = 4096, MAX_PROBES = 64 };
 struct slot {
     _Atomic uintptr_t key; /* 0: never used */
     _Atomic(const struct real_blas *) real;
+    _Atomic(const struct real_lt *) lt;
     _Atomic(struct context *) context;
 };
 
@@ -41,7 +42,7 @@ static struct slot *find(uintptr_t key)
     return NULL;
 }
 
-bool handle_add(cublasHandle_t handle, struct handle_info info)
+bool handle_add(const void *handle, struct handle_info info)
 {
     uintptr_t key = (uintptr_t)handle;
     struct slot *slot = NULL;
@@ -56,6 +57,7 @@ bool handle_add(cublasHandle_t handle, struct handle_info info)
     }
     if (slot != NULL) {
         atomic_store_explicit(&slot->real, info.real, memory_order_relaxed);
+        atomic_store_explicit(&slot->lt, info.lt, memory_order_relaxed);
         atomic_store_explicit(&slot->context, info.context, memory_order_relaxed);
         atomic_store_explicit(&slot->key, key, memory_order_release);
     }
@@ -63,7 +65,7 @@ bool handle_add(cublasHandle_t handle, struct handle_info info)
     return slot != NULL;
 }
 
-bool handle_find(cublasHandle_t handle, struct handle_info *info_p)
+bool handle_find(const void *handle, struct handle_info *info_p)
 {
     if ((uintptr_t)handle <= KEY_REMOVED)
         return false;
@@ -71,11 +73,12 @@ bool handle_find(cublasHandle_t handle, struct handle_info *info_p)
     if (slot == NULL)
         return false;
     info_p->real = atomic_load_explicit(&slot->real, memory_order_relaxed);
+    info_p->lt = atomic_load_explicit(&slot->lt, memory_order_relaxed);
     info_p->context = atomic_load_explicit(&slot->context, memory_order_relaxed);
     return true;
 }
 
-void handle_remove(cublasHandle_t handle)
+void handle_remove(const void *handle)
 {
     if ((uintptr_t)handle <= KEY_REMOVED)
         return;

@@ -15,42 +15,71 @@ static bool fits_int(const struct gemm *g)
     return true;
 }
 
-enum reason engine_tf32(const struct gemm *g, cublasStatus_t *status_p)
+static enum reason small_call(const struct gemm *g, void *c, cublasStatus_t *status_p)
 {
     const struct real_blas *real = g->real;
     const cublasComputeType_t fast = CUBLAS_COMPUTE_32F_FAST_TF32;
-    void *c = (void *)(uintptr_t)g->c.data;
-    if (fits_int(g)) {
-        const int m = (int)g->m, n = (int)g->n, k = (int)g->k;
-        const int lda = (int)g->a.ld, ldb = (int)g->b.ld, ldc = (int)g->c.ld;
-        if (g->batched && real->cublasGemmStridedBatchedEx != NULL) {
-            *status_p = real->cublasGemmStridedBatchedEx(
-                g->handle, g->transa, g->transb, m, n, k, g->alpha, g->a.data, CUDA_R_32F, lda,
-                g->a.stride, g->b.data, CUDA_R_32F, ldb, g->b.stride, g->beta, c, CUDA_R_32F, ldc,
-                g->c.stride, (int)g->batch, fast, CUBLAS_GEMM_DEFAULT);
-            return REASONS;
-        }
-        if (!g->batched && real->cublasGemmEx != NULL) {
-            *status_p = real->cublasGemmEx(g->handle, g->transa, g->transb, m, n, k, g->alpha,
-                                           g->a.data, CUDA_R_32F, lda, g->b.data, CUDA_R_32F, ldb,
-                                           g->beta, c, CUDA_R_32F, ldc, fast, CUBLAS_GEMM_DEFAULT);
-            return REASONS;
-        }
-        return REASON_FAILURE;
+    const cublasGemmAlgo_t algo = CUBLAS_GEMM_DEFAULT;
+    const int m = (int)g->m, n = (int)g->n, k = (int)g->k, batch = (int)g->batch;
+    const int lda = (int)g->a.ld, ldb = (int)g->b.ld, ldc = (int)g->c.ld;
+    if (g->pointer_array) {
+        if (real->cublasGemmBatchedEx == NULL)
+            return REASON_FAILURE;
+        *status_p = real->cublasGemmBatchedEx(
+            g->handle, g->transa, g->transb, m, n, k, g->alpha, (const void *const *)g->a.data,
+            CUDA_R_32F, lda, (const void *const *)g->b.data, CUDA_R_32F, ldb, g->beta,
+            (void *const *)c, CUDA_R_32F, ldc, batch, fast, algo);
+    } else if (g->batched) {
+        if (real->cublasGemmStridedBatchedEx == NULL)
+            return REASON_FAILURE;
+        *status_p = real->cublasGemmStridedBatchedEx(
+            g->handle, g->transa, g->transb, m, n, k, g->alpha, g->a.data, CUDA_R_32F, lda,
+            g->a.stride, g->b.data, CUDA_R_32F, ldb, g->b.stride, g->beta, c, CUDA_R_32F, ldc,
+            g->c.stride, batch, fast, algo);
+    } else {
+        if (real->cublasGemmEx == NULL)
+            return REASON_FAILURE;
+        *status_p = real->cublasGemmEx(g->handle, g->transa, g->transb, m, n, k, g->alpha,
+                                       g->a.data, CUDA_R_32F, lda, g->b.data, CUDA_R_32F, ldb,
+                                       g->beta, c, CUDA_R_32F, ldc, fast, algo);
     }
-    if (g->batched && real->cublasGemmStridedBatchedEx_64 != NULL) {
+    return REASONS;
+}
+
+/* The 64-bit forms; they came with cuBLAS 12. */
+static enum reason large_call(const struct gemm *g, void *c, cublasStatus_t *status_p)
+{
+    const struct real_blas *real = g->real;
+    const cublasComputeType_t fast = CUBLAS_COMPUTE_32F_FAST_TF32;
+    const cublasGemmAlgo_t algo = CUBLAS_GEMM_DEFAULT;
+    if (g->pointer_array) {
+        if (real->cublasGemmBatchedEx_64 == NULL)
+            return REASON_FAILURE;
+        *status_p = real->cublasGemmBatchedEx_64(
+            g->handle, g->transa, g->transb, g->m, g->n, g->k, g->alpha,
+            (const void *const *)g->a.data, CUDA_R_32F, g->a.ld, (const void *const *)g->b.data,
+            CUDA_R_32F, g->b.ld, g->beta, (void *const *)c, CUDA_R_32F, g->c.ld, g->batch, fast,
+            algo);
+    } else if (g->batched) {
+        if (real->cublasGemmStridedBatchedEx_64 == NULL)
+            return REASON_FAILURE;
         *status_p = real->cublasGemmStridedBatchedEx_64(
             g->handle, g->transa, g->transb, g->m, g->n, g->k, g->alpha, g->a.data, CUDA_R_32F,
             g->a.ld, g->a.stride, g->b.data, CUDA_R_32F, g->b.ld, g->b.stride, g->beta, c,
-            CUDA_R_32F, g->c.ld, g->c.stride, g->batch, fast, CUBLAS_GEMM_DEFAULT);
-        return REASONS;
-    }
-    if (!g->batched && real->cublasGemmEx_64 != NULL) {
+            CUDA_R_32F, g->c.ld, g->c.stride, g->batch, fast, algo);
+    } else {
+        if (real->cublasGemmEx_64 == NULL)
+            return REASON_FAILURE;
         *status_p = real->cublasGemmEx_64(g->handle, g->transa, g->transb, g->m, g->n, g->k,
                                           g->alpha, g->a.data, CUDA_R_32F, g->a.ld, g->b.data,
-                                          CUDA_R_32F, g->b.ld, g->beta, c, CUDA_R_32F, g->c.ld, fast,
-                                          CUBLAS_GEMM_DEFAULT);
-        return REASONS;
+                                          CUDA_R_32F, g->b.ld, g->beta, c, CUDA_R_32F, g->c.ld,
+                                          fast, algo);
     }
-    return REASON_FAILURE;
+    return REASONS;
+}
+
+enum reason engine_tf32(const struct gemm *g, cublasStatus_t *status_p)
+{
+    void *c = (void *)(uintptr_t)g->c.data;
+    return fits_int(g) ? small_call(g, c, status_p) : large_call(g, c, status_p);
 }

@@ -3,7 +3,9 @@
  * run an engine. Decides first and changes nothing until decided; any doubt forwards the call. */
 #include "config.h"
 #include "gemm/gemm.h"
+#include "base/caller.h"
 #include "base/env.h"
+#include "base/guard.h"
 #include "device/context.h"
 #include "device/handle.h"
 #include "device/kernels.h"
@@ -50,7 +52,7 @@ enum reason gemm_check_arguments(const struct gemm *g)
         g->batch <= 0 || g->alpha == NULL || g->beta == NULL ||
         !valid_matrix(g, &g->a, g->transa == CUBLAS_OP_N ? g->m : g->k) ||
         !valid_matrix(g, &g->b, g->transb == CUBLAS_OP_N ? g->k : g->n) ||
-        !valid_matrix(g, &g->c, g->m) || (g->batch > 1 && g->c.stride == 0))
+        !valid_matrix(g, &g->c, g->m) || (g->batch > 1 && g->c.stride == 0 && !g->pointer_array))
         return REASON_ARGUMENT;
     return REASONS;
 }
@@ -114,6 +116,8 @@ static enum reason decide_and_run(const struct env *env, struct gemm *g, cublasS
         return arguments;
     if (env->tf32_vetoed)
         return REASON_VETO;
+    if (caller_excluded(g->caller))
+        return REASON_EXCLUDED;
     if (env->opt_level == OPT_O0) {
         stats_count_eligible();
         return REASON_OBSERVE;
@@ -142,11 +146,13 @@ bool gemm_run(struct gemm *g, cublasStatus_t *status_p)
         g->real = real_blas(g->caller);
         g->context = NULL;
     }
-    if (!env->enabled || g->real == NULL)
+    if (!env->enabled || g->real == NULL || guard_active())
         return false;
     stats_count_seen();
     const int saved = errno;
+    guard_enter();
     const enum reason reason = decide_and_run(env, g, status_p);
+    guard_leave();
     errno = saved;
     if (reason == REASONS)
         return true;

@@ -26,7 +26,8 @@ struct gemm {
     cublasHandle_t handle;
     cublasOperation_t transa, transb;
     int64_t m, n, k, batch;
-    bool batched;            /* the routine takes a batch (batch may still be 1) */
+    bool batched;             /* the routine takes a batch (batch may still be 1) */
+    bool pointer_array;       /* data are device arrays of pointers to the entries */
     const void *alpha, *beta; /* FP32, host or device */
     struct gemm_matrix a, b, c;
     int compute; /* cublasComputeType_t; old C programs pass cudaDataType numbers */

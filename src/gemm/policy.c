@@ -19,7 +19,7 @@ static enum path choose_by_cost(const struct env *env, const struct gpu *gpu, co
     double best = cost_seconds(&model, &shape, COST_TF32);
     enum path path = PATH_TF32;
     /* One exponent for a whole batch serves only if its entries are alike: batches take TF32. */
-    if (env->precision == PRECISION_FP16 && g->batch == 1) {
+    if (env->precision == PRECISION_FP16 && g->batch == 1 && !g->pointer_array) {
         const double cast = cost_seconds(&model, &shape, COST_FP16);
         if (cast < best) {
             best = cast;
@@ -42,5 +42,7 @@ enum path policy_choose(const struct env *env, const struct gpu *gpu, const stru
         return PATH_FORWARD;
     if (env->policy == POLICY_COST)
         return choose_by_cost(env, gpu, g, reason_p);
-    return env->precision == PRECISION_FP16 ? PATH_FP16 : PATH_TF32;
+    if (env->precision == PRECISION_FP16 && !g->pointer_array)
+        return PATH_FP16;
+    return has_tf32 ? PATH_TF32 : PATH_FORWARD;
 }

@@ -4,6 +4,7 @@
  * nothing. */
 #include "config.h"
 #include "base/env.h"
+#include "base/guard.h"
 #include "base/real.h"
 #include "base/stats.h"
 #include "device/context.h"
@@ -23,11 +24,13 @@ EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
     const struct real_blas *real = real_blas(CALLER);
     if (real == NULL)
         return (cublasStatus_t)NO_LIBRARY;
+    guard_enter();
     cublasStatus_t status = real->cublasCreate_v2(handle);
+    guard_leave();
     if (status != CUBLAS_STATUS_SUCCESS || handle == NULL)
         return status;
     const struct env *env = env_get();
-    struct handle_info info = {real, NULL};
+    struct handle_info info = {real, real->lt, NULL};
     if (env->enabled) {
         stats_engage();
         env_report();
@@ -43,7 +46,7 @@ EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
 
 EXPORT cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 {
-    struct handle_info info = {NULL, NULL};
+    struct handle_info info = {NULL, NULL, NULL};
     if (handle_find(handle, &info))
         handle_remove(handle);
     else
@@ -56,11 +59,13 @@ EXPORT cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
     .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta
 
 #define RUN_OR_FORWARD(_g, _name, ...)                                                             \
-    cublasStatus_t status;                                                                         \
-    if (gemm_run(&_g, &status))                                                                    \
+    cublasStatus_t status = (cublasStatus_t)NO_LIBRARY;                                            \
+    if (gemm_run(&_g, &status) || _g.real == NULL || _g.real->_name == NULL)                       \
         return status;                                                                             \
-    return _g.real != NULL && _g.real->_name != NULL ? _g.real->_name(__VA_ARGS__)                 \
-                                                     : (cublasStatus_t)NO_LIBRARY
+    guard_enter();                                                                                 \
+    status = _g.real->_name(__VA_ARGS__);                                                          \
+    guard_leave();                                                                                 \
+    return status
 
 #define SGEMM(_name, _int)                                                                         \
     EXPORT cublasStatus_t _name(cublasHandle_t handle, cublasOperation_t transa,                   \
@@ -131,3 +136,60 @@ GEMM_EX(cublasGemmEx_64, int64_t)
 
 GEMM_STRIDED_BATCHED_EX(cublasGemmStridedBatchedEx, int)
 GEMM_STRIDED_BATCHED_EX(cublasGemmStridedBatchedEx_64, int64_t)
+
+/* cublasSgemmEx: FP32 scalars and arithmetic, typed matrices. */
+#define SGEMM_EX(_name, _int)                                                                      \
+    EXPORT cublasStatus_t _name(cublasHandle_t handle, cublasOperation_t transa,                   \
+                                cublasOperation_t transb, _int m, _int n, _int k,                  \
+                                const float *alpha, const void *A, cudaDataType Atype, _int lda,   \
+                                const void *B, cudaDataType Btype, _int ldb, const float *beta,    \
+                                void *C, cudaDataType Ctype, _int ldc)                             \
+    {                                                                                              \
+        struct gemm g = {GEMM_COMMON(_name), .batch = 1, .compute = CUBLAS_COMPUTE_32F,            \
+                         .a = {A, Atype, lda, 0}, .b = {B, Btype, ldb, 0},                         \
+                         .c = {C, Ctype, ldc, 0}};                                                 \
+        RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype,  \
+                       ldb, beta, C, Ctype, ldc);                                                  \
+    }
+
+SGEMM_EX(cublasSgemmEx, int)
+SGEMM_EX(cublasSgemmEx_64, int64_t)
+
+/* Arrays of pointers lie on the device: what they point to is never looked at on the host. */
+#define SGEMM_BATCHED(_name, _int)                                                                 \
+    EXPORT cublasStatus_t _name(cublasHandle_t handle, cublasOperation_t transa,                   \
+                                cublasOperation_t transb, _int m, _int n, _int k,                  \
+                                const float *alpha, const float *const Aarray[], _int lda,         \
+                                const float *const Barray[], _int ldb, const float *beta,          \
+                                float *const Carray[], _int ldc, _int batchCount)                  \
+    {                                                                                              \
+        struct gemm g = {GEMM_COMMON(_name), .batch = batchCount, .batched = true,                 \
+                         .pointer_array = true, .compute = CUBLAS_COMPUTE_32F,                     \
+                         .a = {Aarray, CUDA_R_32F, lda, 0}, .b = {Barray, CUDA_R_32F, ldb, 0},     \
+                         .c = {Carray, CUDA_R_32F, ldc, 0}};                                       \
+        RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, Aarray, lda, Barray, ldb, \
+                       beta, Carray, ldc, batchCount);                                             \
+    }
+
+SGEMM_BATCHED(cublasSgemmBatched, int)
+SGEMM_BATCHED(cublasSgemmBatched_64, int64_t)
+
+#define GEMM_BATCHED_EX(_name, _int)                                                               \
+    EXPORT cublasStatus_t _name(                                                                   \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, _int m, _int n, \
+        _int k, const void *alpha, const void *const Aarray[], cudaDataType Atype, _int lda,       \
+        const void *const Barray[], cudaDataType Btype, _int ldb, const void *beta,                \
+        void *const Carray[], cudaDataType Ctype, _int ldc, _int batchCount,                       \
+        cublasComputeType_t computeType, cublasGemmAlgo_t algo)                                    \
+    {                                                                                              \
+        struct gemm g = {GEMM_COMMON(_name), .batch = batchCount, .batched = true,                 \
+                         .pointer_array = true, .compute = (int)computeType,                       \
+                         .a = {Aarray, Atype, lda, 0}, .b = {Barray, Btype, ldb, 0},               \
+                         .c = {Carray, Ctype, ldc, 0}};                                            \
+        RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda,       \
+                       Barray, Btype, ldb, beta, Carray, Ctype, ldc, batchCount, computeType,      \
+                       algo);                                                                      \
+    }
+
+GEMM_BATCHED_EX(cublasGemmBatchedEx, int)
+GEMM_BATCHED_EX(cublasGemmBatchedEx_64, int64_t)

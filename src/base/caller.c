@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Owns a small cache of call sites: each slot holds an address with the answer in its lowest bit
+ * (call sites of one object are seldom one byte apart, and a slot that is taken is only a miss). */
+#include "config.h"
+#include "base/caller.h"
+#include "base/env.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SLOTS = 1024, NAME_BYTES = 256 };
+
+/* Two words a slot would need a lock; the shifted address and the answer fit in one. */
+static _Atomic uint64_t cache[SLOTS];
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+const char *caller_object(const void *address, char *buffer, unsigned bytes)
+{
+    Dl_info info;
+    if (address == NULL || dladdr(address, &info) == 0 || info.dli_fname == NULL)
+        return "?";
+    snprintf(buffer, bytes, "%s", base_name(info.dli_fname));
+    return buffer;
+}
+
+bool caller_excluded(const void *address)
+{
+    const uint64_t key = (uint64_t)(uintptr_t)address << 1;
+    _Atomic uint64_t *slot = &cache[((uint64_t)(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+    const uint64_t known = atomic_load_explicit(slot, memory_order_relaxed);
+    if ((known & ~UINT64_C(1)) == key && known != 0)
+        return known & 1;
+    char buffer[NAME_BYTES];
+    const bool excluded =
+        env_list_matches(env_get()->exclude, caller_object(address, buffer, sizeof buffer));
+    atomic_store_explicit(slot, key | excluded, memory_order_relaxed);
+    return excluded;
+}

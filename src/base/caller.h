@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Who calls: vendor libraries that use cuBLAS inside (cuSOLVER, cuDNN, cuBLAS itself) are left
+ * alone. An LU factorisation must not lose precision because its GEMMs pass by. */
+#ifndef APEXSHIM_CALLER_H
+#define APEXSHIM_CALLER_H
+
+#include <stdbool.h>
+
+/* Is the code at this address in a library that APEXSHIM_EXCLUDE names? Cached; takes no lock when
+ * the address has been seen before. */
+bool caller_excluded(const void *address);
+
+/* The file name of the object that holds the address, or "?". For logs and rules. */
+const char *caller_object(const void *address, char *buffer, unsigned bytes);
+
+#endif
