@@ -19,6 +19,8 @@ enum where { WHERE_FAULT, WHERE_GLOBAL, WHERE_SHARED, WHERE_LOCAL };
 /* Host addresses of what the executing lanes access, in address[]; counts the bytes. On WHERE_FAULT
  * the fault is recorded. A mix of spaces gives one that was met. */
 enum where resolve(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes, bool write);
+/* The same for an atomic operation; counts no bytes. */
+enum where resolve_atomic(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes);
 /* The same for addresses that the caller computed; does not count. */
 enum where check_global(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes,
                         bool write);

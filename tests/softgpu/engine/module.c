@@ -43,10 +43,11 @@ uint64_t window_base(enum window which)
 }
 
 static const struct op_row *const tables[] = {
-    ops_int, ops_bits, ops_carry, ops_float, ops_double,
+    ops_int, ops_bits, ops_carry, ops_float, ops_double, ops_half, ops_approx, ops_round,
 };
 static const struct family *const families[] = {
-    flow_families, memory_families, convert_families, compare_families, misc_families,
+    flow_families, memory_families, convert_families, compare_families, warp_families,
+    misc_families, atomic_families,
 };
 
 /* All rows by name, for the length of the process. */

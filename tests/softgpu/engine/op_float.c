@@ -142,13 +142,14 @@ TESTP(finite_f32, uint32_t, M32 < INF32)
 TESTP(infinite_f32, uint32_t, M32 == INF32)
 TESTP(number_f32, uint32_t, M32 <= INF32)
 TESTP(notanumber_f32, uint32_t, M32 > INF32)
-TESTP(normal_f32, uint32_t, M32 < INF32 && M32 >= 0x00800000u)
+/* zero counts as normal */
+TESTP(normal_f32, uint32_t, M32 < INF32 && (M32 >= 0x00800000u || M32 == 0))
 TESTP(subnormal_f32, uint32_t, M32 < 0x00800000u && M32)
 TESTP(finite_f64, uint64_t, M64 < INF64)
 TESTP(infinite_f64, uint64_t, M64 == INF64)
 TESTP(number_f64, uint64_t, M64 <= INF64)
 TESTP(notanumber_f64, uint64_t, M64 > INF64)
-TESTP(normal_f64, uint64_t, M64 < INF64 && M64 >= (uint64_t)1 << 52)
+TESTP(normal_f64, uint64_t, M64 < INF64 && (M64 >= (uint64_t)1 << 52 || M64 == 0))
 TESTP(subnormal_f64, uint64_t, M64 < (uint64_t)1 << 52 && M64)
 
 #define SATS(_name, _fn, _sig, _n) \

@@ -198,24 +198,33 @@ static enum where check_local(struct warp *w, const struct insn *i, uint64_t *ad
     return WHERE_LOCAL;
 }
 
+static enum where locate(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes,
+                         bool write)
+{
+    address_of(w, i, address);
+    if (i->kind & MEM_SHARED)
+        return check_shared(w, i, address, bytes, write);
+    if (i->kind & MEM_LOCAL)
+        return check_local(w, i, address, bytes, write);
+    return check_global(w, i, address, bytes, write);
+}
+
 enum where resolve(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes, bool write)
 {
-    enum where where;
+    enum where where = locate(w, i, address, bytes, write);
     uint64_t total = (uint64_t)__builtin_popcount(w->mask) * bytes;
     struct sg_counts *c = &w->worker->counts;
 
-    address_of(w, i, address);
-    if (i->kind & MEM_SHARED)
-        where = check_shared(w, i, address, bytes, write);
-    else if (i->kind & MEM_LOCAL)
-        where = check_local(w, i, address, bytes, write);
-    else
-        where = check_global(w, i, address, bytes, write);
     if (where == WHERE_GLOBAL)
         *(write ? &c->global_write_bytes : &c->global_read_bytes) += total;
     else if (where == WHERE_SHARED)
         c->shared_bytes += total;
     return where;
+}
+
+enum where resolve_atomic(struct warp *w, const struct insn *i, uint64_t *address, unsigned bytes)
+{
+    return locate(w, i, address, bytes, true);
 }
 
 /* The general forms: any size, any vector length; list has a row per element. */
