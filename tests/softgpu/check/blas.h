@@ -59,7 +59,6 @@ void close_to(number got, number want, double bound, const char *what, int64_t i
 int64_t at_op(cublasOperation_t op, int64_t i, int64_t j, int64_t ld);
 number conj_op(cublasOperation_t op, number x);
 
-Suite *suite_formats(void);
 Suite *suite_gemm(void);
 Suite *suite_lt(void);
 

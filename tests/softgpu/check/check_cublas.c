@@ -5,6 +5,7 @@
 int main(void)
 {
     SRunner *runner = srunner_create(suite_gemm());
+    srunner_add_suite(runner, suite_lt());
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
