@@ -114,6 +114,7 @@ static const struct family families[] = {
     {"atom" SCOPE "{.global,}." OPS, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
     {"atom" SCOPE ".shared." OPS, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a", 0},
     {"atom" ORDER SCOPE "{.global,}." OPS, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
+    {"atom.add" ORDER ".gpu.u32", "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
     {"atom" ORDER SCOPE ".shared." OPS, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a", 0},
     {"atom{,.cta,.gpu,.sys}{.global,}." EXCHANGE, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
     {"atom{,.cta,.gpu,.sys}.shared." EXCHANGE, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a", 0},
