@@ -33,7 +33,7 @@ static bool access_form(struct form *f)
     f->n = v < 0 ? 1 : 2u << v;
     f->type = form_type(f);
     f->size = ptx_type_bytes(f->type);
-    return f->size && form_done(f) && f->size * f->n <= 32;
+    return f->size && f->size <= 8 && form_done(f) && f->size * f->n <= 32;
 }
 
 static bool ldu_form(struct form *f)

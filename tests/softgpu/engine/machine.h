@@ -79,6 +79,10 @@ enum fill_kind {
     FILL_GRID_BARRIER /* value 0: low half, 1: high half of an address */
 };
 
+struct range {
+    uint64_t lo, hi; /* hi: behind the last byte */
+};
+
 /* One row at BASE_LAUNCH and where its value comes from. */
 struct fill {
     enum fill_kind kind;
@@ -103,6 +107,8 @@ struct program {
     uint32_t stack_bytes, local_bytes, shared_bytes, dynamic_offset;
     bool has_flops;
     struct sg_arena *vars;
+    const struct range *consts; /* the module's .const variables */
+    uint32_t nconsts;
     struct kept {
         struct kept *next;
         _Alignas(16) char data[];
@@ -116,10 +122,6 @@ uint64_t window_base(enum window which); /* 0: could not be reserved */
 extern uint64_t windows_at;              /* the first window, once reserved */
 
 enum event { EVENT_NONE, EVENT_BLOCKED, EVENT_YIELD, EVENT_EXIT, EVENT_SPLIT, EVENT_FAULT };
-
-struct range {
-    uint64_t lo, hi;
-};
 
 struct barrier {
     uint32_t threads, rounded; /* arrived: exact, and counting a whole warp as 32 */

@@ -20,6 +20,8 @@ struct sg_module {
     unsigned nprograms;
     struct global *global;
     unsigned nglobals;
+    struct range *consts;
+    unsigned nconsts;
     char **mnemonic;
     unsigned nmnemonics;
 };
@@ -108,9 +110,10 @@ bool sg_mnemonic_known(const char *mnemonic)
 static void place_vars(struct loader *ld, struct ptx_module *m, struct sg_module *out)
 {
     out->global = calloc(m->nvars + 1, sizeof *out->global);
+    out->consts = calloc(m->nvars + 1, sizeof *out->consts);
     for (unsigned k = 0; k < m->nvars; k++) {
         struct ptx_var *var = m->var[k];
-        struct global *g = &out->global[out->nglobals];
+        struct global *g;
         void *p;
 
         if (var->space == SPACE_SHARED)
@@ -118,15 +121,18 @@ static void place_vars(struct loader *ld, struct ptx_module *m, struct sg_module
         if (var->external)
             loader_fail(ld, var->line, "variable %s is not defined", var->name);
         p = sg_arena_alloc(out->vars, var->bytes ? var->bytes : 1);
-        if (!p || !out->global)
+        if (!p || !out->global || !out->consts)
             loader_fail(ld, var->line, "no memory for variable %s of %llu bytes", var->name,
                         (unsigned long long)var->bytes);
         memset(p, 0, var->bytes ? var->bytes : 1);
+        g = &out->global[out->nglobals];
         var->address = (uintptr_t)p;
         g->name = strdup(var->name);
         g->address = p;
         g->bytes = var->bytes;
         out->nglobals++;
+        if (var->space == SPACE_CONST)
+            out->consts[out->nconsts++] = (struct range){var->address, var->address + var->bytes};
     }
 }
 
@@ -234,6 +240,8 @@ static void decode_kernel(struct loader *ld, struct ptx_module *m, struct ptx_fu
     p->kernel.name = strdup(func->name);
     p->kernel.module = out;
     p->vars = out->vars;
+    p->consts = out->consts;
+    p->nconsts = out->nconsts;
     place_params(ld, func, p);
     decode_program(&d, func);
 }
@@ -302,6 +310,7 @@ void sg_module_unload(struct sg_module *m)
         free(m->mnemonic[k]);
     free(m->mnemonic);
     free(m->global);
+    free(m->consts);
     free(m->program);
     free(m);
 }

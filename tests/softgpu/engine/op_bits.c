@@ -266,6 +266,16 @@ OP(selp_64)
     return i + 1;
 }
 
+/* slct d, a, b, c: a where c >= 0 */
+#define SLCT(_name, _t, _tc, _expr) OP3(_name, _t, _t, _t, _tc, (_expr) ? x : y)
+SLCT(slct_32_s, uint32_t, int32_t, z >= 0)
+SLCT(slct_64_s, uint64_t, int32_t, z >= 0)
+SLCT(slct_32_f, uint32_t, float, z >= 0.0f)
+SLCT(slct_64_f, uint64_t, float, z >= 0.0f)
+/* .ftz: a negative subnormal is a zero */
+SLCT(slct_32_z, uint32_t, float, z > -0x1p-126f)
+SLCT(slct_64_z, uint64_t, float, z > -0x1p-126f)
+
 #define LOGIC_ROWS(_op, _fn) \
     {_op ".pred", _fn##_p, "ppp", 0, 0}, {_op ".b16", _fn##_32, "hhh", 0, 0}, \
     {_op ".b32", _fn##_32, "rrr", 0, 0}, {_op ".b64", _fn##_64, "qqq", 0, 0}
@@ -277,6 +287,9 @@ OP(selp_64)
     {_op ".b32", _f32, _r, 0, 0}, {_op ".u32", _f32, _r, 0, 0}, {_op ".s32", _f32, _r, 0, 0}, \
     {_op ".b64", _f64, _q, 0, 0}, {_op ".u64", _f64, _q, 0, 0}, {_op ".s64", _f64, _q, 0, 0}, \
     {_op ".f16", _f32, _h, 0, 0}, {_op ".f32", _f32, _f, 0, 0}, {_op ".f64", _f64, _d, 0, 0}
+#define SLCT_ROWS(_t, _w, _int, _flt) \
+    {"slct." _t ".s32", slct_##_w##_s, _int, 0, 0}, {"slct." _t ".f32", slct_##_w##_f, _flt, 0, 0}, \
+    {"slct.ftz." _t ".f32", slct_##_w##_z, _flt, 0, 0}
 
 const struct op_row ops_bits[] = {
     LOGIC_ROWS("and", and), LOGIC_ROWS("or", or), LOGIC_ROWS("xor", xor),
@@ -333,6 +346,12 @@ const struct op_row ops_bits[] = {
     {"mov.bf16", mov_32, "hh", 0, 0},
     {"mov.f16x2", mov_32, "rr", 0, 0},
     {"mov.bf16x2", mov_32, "rr", 0, 0},
+    SLCT_ROWS("b16", 32, "hhhr", "hhhf"), SLCT_ROWS("u16", 32, "hhhr", "hhhf"),
+    SLCT_ROWS("s16", 32, "hhhr", "hhhf"), SLCT_ROWS("b32", 32, "rrrr", "rrrf"),
+    SLCT_ROWS("u32", 32, "rrrr", "rrrf"), SLCT_ROWS("s32", 32, "rrrr", "rrrf"),
+    SLCT_ROWS("f32", 32, "fffr", "ffff"), SLCT_ROWS("b64", 64, "qqqr", "qqqf"),
+    SLCT_ROWS("u64", 64, "qqqr", "qqqf"), SLCT_ROWS("s64", 64, "qqqr", "qqqf"),
+    SLCT_ROWS("f64", 64, "dddr", "dddf"),
     MOVE_ROWS("selp", selp_32, selp_64, "hhhp", "rrrp", "qqqp", "fffp", "dddp"),
     {0},
 };

@@ -109,6 +109,13 @@ static void vector_move(struct decoder *d, const struct form *f, bool to_vector)
 
 OP1(widen, uint64_t, uint32_t, x)
 
+OP(copy128)
+{
+    EACH_SET(w->mask)
+        memmove(w->base[BASE_FRAME] + i->off[0] + 16 * l, w->base[i->base[1]] + i->off[1] + 16 * l, 16);
+    return i + 1;
+}
+
 static void mov_decode(struct decoder *d, const struct form *f)
 {
     const struct ptx_operand *to = operand(d, f, 0), *from = operand(d, f, 1);
@@ -122,10 +129,17 @@ static void mov_decode(struct decoder *d, const struct form *f)
         vector_move(d, f, to->kind == O_VECTOR);
         return;
     }
-    if (f->type == T_PRED || f->type == T_B128) {
-        if (f->type == T_B128 || !op_find(f->insn->mnemonic))
-            loader_fail(d->ld, d->line, "%s between registers of 128 bits", d->mnemonic);
+    if (f->type == T_PRED) {
         emit_row(d, op_find(f->insn->mnemonic), f->insn);
+        return;
+    }
+    if (f->type == T_B128) {
+        struct ref dest = ref_dest(d, to, 'Q');
+
+        src = ref_source(d, from, 'Q');
+        i = emit(d, copy128, f->insn->line);
+        insn_src(i, 0, dest);
+        insn_src(i, 1, src);
         return;
     }
     if (from->kind == O_SREG) {
@@ -208,6 +222,14 @@ static void cvta_decode(struct decoder *d, const struct form *f)
     insn_src(i, 2, base);
 }
 
+static bool is_const(const struct program *p, uint64_t address)
+{
+    for (uint32_t k = 0; k < p->nconsts; k++)
+        if (address >= p->consts[k].lo && address < p->consts[k].hi)
+            return true;
+    return false;
+}
+
 OP(isspacep)
 {
     const uint64_t *a = ROW_OF(uint64_t, 1);
@@ -219,7 +241,9 @@ OP(isspacep)
         const struct run *run = w->worker->run;
         bool param = a[l] - (uintptr_t)run->params < w->program->kernel.param_bytes;
         bool yes = i->kind == SPACE_SHARED ? shared : i->kind == SPACE_LOCAL ? local
-                   : i->kind == SPACE_PARAM ? param : !shared && !local && !param;
+                   : i->kind == SPACE_PARAM ? param
+                   : i->kind == SPACE_CONST ? is_const(w->program, a[l])
+                                            : !shared && !local && !param;
 
         bits |= (uint32_t)yes << l;
     }
@@ -229,9 +253,9 @@ OP(isspacep)
 
 static bool isspacep_form(struct form *f)
 {
-    static const char *const names[] = {"global", "shared", "shared::cta", "shared::cluster", "local",
-                                        "param", "param::entry", NULL};
-    static const uint8_t space[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_SHARED, SPACE_SHARED,
+    static const char *const names[] = {"global", "const", "shared", "shared::cta", "shared::cluster",
+                                        "local", "param", "param::entry", NULL};
+    static const uint8_t space[] = {SPACE_GLOBAL, SPACE_CONST, SPACE_SHARED, SPACE_SHARED, SPACE_SHARED,
                                     SPACE_LOCAL, SPACE_PARAM, SPACE_PARAM};
     int k = form_one(f, names);
 

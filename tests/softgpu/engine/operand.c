@@ -92,7 +92,7 @@ char letter_of(enum ptx_type type)
 
 static unsigned letter_width(char letter)
 {
-    return letter == 'p' ? 0 : letter == 'q' || letter == 'd' ? 8 : 4;
+    return letter == 'p' ? 0 : letter == 'Q' ? 16 : letter == 'q' || letter == 'd' ? 8 : 4;
 }
 
 static struct ref reg_ref(struct decoder *d, unsigned reg)
@@ -313,7 +313,9 @@ struct ref ref_source(struct decoder *d, const struct ptx_operand *o, char lette
             return reg_ref(d, o->reg);
         break;
     case O_IMM:
-        if (letter != 'p')
+        if (letter == 'p')
+            return ref_const(d, o->bits ? ALL_LANES : 0, 4);
+        if (width <= 8)
             return ref_const(d, immediate_bits(o, letter), width);
         break;
     case O_SREG:
