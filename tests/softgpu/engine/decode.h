@@ -67,7 +67,7 @@ struct family {
 
 /* Lists ended by a NULL op. */
 extern const struct family flow_families[], memory_families[], convert_families[], compare_families[],
-    warp_families[], misc_families[], atomic_families[], matrix_families[];
+    warp_families[], misc_families[], atomic_families[], async_families[], matrix_families[];
 
 /* modifiers */
 bool form_take(struct form *f, const char *mod);

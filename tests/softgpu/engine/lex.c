@@ -133,9 +133,10 @@ void lex_next(struct lexer *lx)
     } else if (isdigit((unsigned char)c)) {
         lex_number(lx);
     } else if (word_start(c)) {
-        const char *start = lx->at;
+        const char *start = lx->at++;
 
-        while (lx->at < lx->end) {
+        /* a directive ends before the next dot: .reg.b16 is two words */
+        while (lx->at < lx->end && !(c == '.' && *lx->at == '.')) {
             if (word_part(*lx->at))
                 lx->at++;
             else if (lx->end - lx->at > 2 && lx->at[0] == ':' && lx->at[1] == ':')

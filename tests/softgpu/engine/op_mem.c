@@ -4,6 +4,7 @@
  * consecutive elements, the usual case, then cost one copy. */
 #include "memory.h"
 #include "lanes.h"
+#include "sched.h"
 
 /* The lane's element: from a 4- or 8-byte row or to it. */
 static inline void element_copy(void *to, const void *from, unsigned bytes)
@@ -235,6 +236,9 @@ OP(load_any)
 
     if (resolve(w, i, address, size * n, false) == WHERE_FAULT)
         return STOP;
+    /* a loop that waits for another thread's store should soon let that one run */
+    if (i->kind & MEM_STRONG)
+        w->budget -= SLICE / 64;
     for (unsigned k = 0; k < n; k++) {
         char *d = w->base[BASE_FRAME] + i->list[k];
         unsigned width = i->list[n] >> k & 1 ? 8 : 4;
@@ -413,7 +417,7 @@ SHARED_OPS(8, uint64_t, 8)
 
 op_fn load_fn(unsigned kind, unsigned size, unsigned n, unsigned width)
 {
-    if (n == 1 && size == width && size >= 4 && !(kind & (MEM_LOCAL | MEM_CHECKED))) {
+    if (n == 1 && size == width && size >= 4 && !(kind & (MEM_LOCAL | MEM_CHECKED | MEM_STRONG))) {
         if (kind & MEM_SHARED && kind & MEM_ADDRESS_32)
             return size == 4 ? load_shared_4 : load_shared_8;
         if (!(kind & (MEM_SHARED | MEM_ADDRESS_32)))

@@ -301,9 +301,16 @@ static bool idle_form(struct form *f)
     return form_done(f);
 }
 
+/* who sleeps lets others run at its next backward branch */
+OP(sleep_op)
+{
+    w->budget = 0;
+    return i + 1;
+}
+
 static void idle_decode(struct decoder *d, const struct form *f)
 {
-    emit(d, op_nop, f->insn->line);
+    emit(d, strcmp(f->insn->op, "nanosleep") ? op_nop : sleep_op, f->insn->line);
 }
 
 const struct family misc_families[] = {
