@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Graphs: nodes with shared, immutable bodies, so that clones and executables are cheap and a
+ * replay never sees a later change. driver_lock guards all of it. */
+#ifndef SOFTGPU_DRIVER_GRAPH_H
+#define SOFTGPU_DRIVER_GRAPH_H
+
+#include "tests/softgpu/driver/stream.h"
+
+struct node_body {
+    unsigned refs;
+    const struct op_kind *kind; /* NULL: an empty node or a child graph */
+    void *arg;
+    size_t arg_bytes;
+    CUgraphNodeType type;
+    CUgraph child; /* of a child graph node; owned */
+};
+
+struct CUgraphNode_st {
+    CUgraph graph;
+    struct node_body *body;
+    CUgraphNode *deps;
+    size_t n_deps;
+    size_t index; /* position in graph->nodes */
+    bool disabled;
+};
+
+struct user_reference {
+    CUuserObject object;
+    unsigned n;
+    struct user_reference *next;
+};
+
+struct CUgraph_st {
+    CUgraphNode *nodes;
+    size_t n_nodes;
+    bool owned; /* by a node or an executable: not to be destroyed by the program */
+    struct user_reference *users;
+};
+
+struct CUgraphExec_st {
+    CUgraph graph;            /* a clone of its own */
+    cuuint64_t flags;
+    struct completion *last;  /* launches of one executable run one after the other */
+    bool dead;
+    unsigned running;
+};
+
+struct capture {
+    uint64_t id;
+    CUstreamCaptureMode mode;
+    pthread_t owner;
+    CUstream origin;
+    CUgraph graph;
+    bool invalid, graph_given;
+    struct capture *next;
+};
+
+/* user_object.c */
+void user_object_retain(CUuserObject object, unsigned n);
+void user_object_release(CUuserObject object, unsigned n);
+
+struct node_body *body_make(const struct op_kind *kind, void *arg, size_t arg_bytes,
+                            CUgraphNodeType type);
+struct node_body *body_ref(struct node_body *body);
+void body_unref(struct node_body *body);
+CUgraph graph_make(void);
+void graph_free(CUgraph graph);
+CUgraph graph_clone(CUgraph graph);
+/* Adds a node; takes over body. NULL: out of memory. */
+CUgraphNode graph_add(CUgraph graph, struct node_body *body, const CUgraphNode *deps, size_t n);
+/* Adds a node for an entry point, which may have been given anything; takes over body. */
+CUresult graph_add_checked(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, size_t n,
+                           struct node_body *body);
+bool graph_reaches(CUgraphNode from, CUgraphNode ancestor);
+
+#endif

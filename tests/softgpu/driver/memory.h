@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Allocations of the software driver; driver_lock is held for all of these. */
+#ifndef SOFTGPU_DRIVER_MEMORY_H
+#define SOFTGPU_DRIVER_MEMORY_H
+
+#include "tests/softgpu/driver/internal.h"
+#include "tests/softgpu/driver/stream.h"
+
+enum memory_kind {
+    MEMORY_DEVICE,
+    MEMORY_ASYNC, /* stream-ordered */
+    MEMORY_MANAGED,
+    MEMORY_PINNED,
+    MEMORY_REGISTERED
+};
+
+struct allocation {
+    void *base;
+    size_t bytes;
+    enum memory_kind kind;
+    CUcontext context;
+    struct sg_arena *arena; /* NULL: registered host memory */
+    uint64_t buffer_id;
+    struct allocation *next;
+};
+
+struct allocation *memory_find(const void *p); /* the one that holds p; NULL */
+bool memory_is_host(const void *p);
+bool memory_is_pageable(const void *p);
+/* Is a range that begins in device memory inside one allocation? True for host memory. */
+bool memory_device_range(const void *p, size_t bytes);
+CUresult memory_allocate(CUcontext context, enum memory_kind kind, size_t bytes, void **p);
+CUresult memory_free(void *p);
+
+#endif

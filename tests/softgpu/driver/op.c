@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Runs operations. Without SOFTGPU_SEED each runs when it is put on its stream (immediate mode).
+ * With it they wait (deferred mode) until somebody synchronises or asks, and then a random one of
+ * those that may legally run is taken, so that a missing dependency, scratch that is reused too
+ * early or a host value that is read late shows. A background thread keeps deferred work moving. */
+#include "tests/softgpu/driver/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_RUNNABLE = 1024, DEFERRED_BURST = 3, IDLE_NS = 2000000 };
+
+static struct {
+    pthread_cond_t changed; /* an operation finished or was put */
+    pthread_once_t once;
+    bool deferred, background;
+    uint64_t random;
+} state = {.changed = PTHREAD_COND_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+
+static void read_mode(void)
+{
+    const char *seed = getenv("SOFTGPU_SEED");
+    state.deferred = seed != NULL && seed[0] != '\0';
+    state.random = state.deferred ? strtoull(seed, NULL, 10) * 2 + 1 : 1;
+}
+
+bool mode_deferred(void)
+{
+    pthread_once(&state.once, read_mode);
+    return state.deferred;
+}
+
+/* With the lock held. xorshift64*. */
+uint64_t mode_random(void)
+{
+    uint64_t x = state.random;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    state.random = x;
+    return (x * UINT64_C(0x2545f4914f6cdd1d)) >> 11;
+}
+
+struct completion *completion_ref(struct completion *c)
+{
+    if (c != NULL)
+        c->refs++;
+    return c;
+}
+
+void completion_unref(struct completion *c)
+{
+    if (c != NULL && --c->refs == 0)
+        free(c);
+}
+
+static bool may_run(const struct op *op)
+{
+    for (unsigned i = 0; i < op->n_waits; i++)
+        if (!op->waits[i]->done)
+            return false;
+    return true;
+}
+
+/* The streams whose first operation may run now. */
+static unsigned find_runnable(CUstream *found)
+{
+    unsigned n = 0;
+    for (int d = 0; d < context_count(); d++)
+        for (CUstream s = context_at(d)->streams; s != NULL; s = s->next)
+            if (s->head != NULL && !s->running && may_run(s->head) && n < MAX_RUNNABLE)
+                found[n++] = s;
+    return n;
+}
+
+static void free_op(struct op *op)
+{
+    for (unsigned i = 0; i < op->n_waits; i++)
+        completion_unref(op->waits[i]);
+    free(op->waits);
+    if (!op->borrowed_arg) {
+        if (op->kind->release != NULL)
+            op->kind->release(op->arg);
+        free(op->arg);
+    }
+    completion_unref(op->completion);
+    free(op);
+}
+
+/* With the lock held, which is given up while the operation runs. */
+static void run_head(CUstream stream)
+{
+    struct op *op = stream->head;
+    CUcontext context = stream->context;
+    struct op_result result = {0};
+    double start = stream->clock;
+    for (unsigned i = 0; i < op->n_waits; i++)
+        if (op->waits[i]->time > start)
+            start = op->waits[i]->time;
+    stream->running = true;
+    bool skip = context->sticky != CUDA_SUCCESS || context->dead;
+    if (!skip) {
+        pthread_mutex_unlock(&driver_lock);
+        CUresult r = op->kind->run(op->arg, context, &result);
+        pthread_mutex_lock(&driver_lock);
+        if (r != CUDA_SUCCESS && context->sticky == CUDA_SUCCESS)
+            context->sticky = r;
+    }
+    count_seconds(result.seconds);
+    stream->running = false;
+    stream->clock = start + result.seconds;
+    op->completion->time = stream->clock;
+    op->completion->done = true;
+    stream->head = op->next;
+    if (stream->head == NULL)
+        stream->tail = NULL;
+    free_op(op);
+    pthread_cond_broadcast(&state.changed);
+}
+
+/* Runs one operation, any that may run. False: none may (or others are at it). */
+static bool run_one(void)
+{
+    static CUstream found[MAX_RUNNABLE]; /* the lock is held */
+    unsigned n = find_runnable(found);
+    if (n == 0)
+        return false;
+    run_head(found[mode_deferred() ? mode_random() % n : 0]);
+    return true;
+}
+
+static bool anything_running(void)
+{
+    for (int d = 0; d < context_count(); d++)
+        for (CUstream s = context_at(d)->streams; s != NULL; s = s->next)
+            if (s->running)
+                return true;
+    return false;
+}
+
+CUresult run_until(struct completion *c, CUcontext context)
+{
+    CUresult r = CUDA_SUCCESS;
+    while (c != NULL && !c->done && r == CUDA_SUCCESS) {
+        if (run_one())
+            continue;
+        if (anything_running())
+            pthread_cond_wait(&state.changed, &driver_lock);
+        else
+            r = CUDA_ERROR_UNKNOWN; /* would hang on a GPU: cannot arise from valid calls */
+    }
+    return context->sticky != CUDA_SUCCESS ? context->sticky : r;
+}
+
+static void *keep_moving(void *arg)
+{
+    (void)arg;
+    struct timespec idle = {0, IDLE_NS};
+    for (;;) {
+        nanosleep(&idle, NULL);
+        pthread_mutex_lock(&driver_lock);
+        run_one();
+        pthread_mutex_unlock(&driver_lock);
+    }
+    return NULL;
+}
+
+void run_some(void)
+{
+    if (!mode_deferred())
+        return;
+    if (!state.background) {
+        pthread_t thread;
+        state.background = true;
+        if (pthread_create(&thread, NULL, keep_moving, NULL) == 0)
+            pthread_detach(thread);
+    }
+    for (uint64_t n = mode_random() % DEFERRED_BURST; n > 0 && run_one(); n--)
+        ;
+}
+
+void stream_put(CUstream stream, const struct op_kind *kind, void *arg, bool borrowed_arg,
+                struct completion **waits, unsigned n_waits, struct completion **completion_p)
+{
+    struct op *op = calloc(1, sizeof *op);
+    struct completion *completion = calloc(1, sizeof *completion);
+    if (op == NULL || completion == NULL)
+        abort();
+    op->kind = kind;
+    op->arg = arg;
+    op->borrowed_arg = borrowed_arg;
+    op->waits = waits;
+    op->n_waits = n_waits;
+    op->completion = completion;
+    completion->refs = 2; /* the operation's and the stream's */
+    if (stream->tail != NULL)
+        stream->tail->next = op;
+    else
+        stream->head = op;
+    stream->tail = op;
+    completion_unref(stream->last);
+    stream->last = completion;
+    if (completion_p != NULL)
+        *completion_p = completion_ref(completion);
+    pthread_cond_broadcast(&state.changed);
+}
+
+/* What an operation on this stream has to wait for by the rules of the legacy stream. */
+static struct completion **implicit_waits(CUstream stream, unsigned *n_p)
+{
+    unsigned n = 0;
+    struct completion **waits = NULL;
+    CUcontext context = stream->context;
+    if (stream->flags & CU_STREAM_NON_BLOCKING)
+        stream = NULL;
+    else if (!stream->legacy)
+        n = 1;
+    else
+        for (CUstream s = context->streams; s != NULL; s = s->next)
+            n++;
+    if (n > 0 && (waits = calloc(n, sizeof(struct completion *))) == NULL)
+        abort();
+    n = 0;
+    if (stream != NULL && !stream->legacy && context->legacy->last != NULL)
+        waits[n++] = completion_ref(context->legacy->last);
+    else if (stream != NULL && stream->legacy)
+        for (CUstream s = context->streams; s != NULL; s = s->next)
+            if (s != stream && !(s->flags & CU_STREAM_NON_BLOCKING) && s->last != NULL)
+                waits[n++] = completion_ref(s->last);
+    *n_p = n;
+    return waits;
+}
+
+CUresult stream_submit(CUstream handle, bool per_thread_default, const struct op_kind *kind,
+                       const void *arg, size_t arg_bytes)
+{
+    return stream_submit_after(handle, per_thread_default, kind, arg, arg_bytes, NULL, NULL);
+}
+
+CUresult stream_submit_after(CUstream handle, bool per_thread_default, const struct op_kind *kind,
+                             const void *arg, size_t arg_bytes, struct completion *before,
+                             struct completion **last_p)
+{
+    CUstream stream;
+    void *copy = malloc(arg_bytes + 1);
+    if (copy == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(copy, arg, arg_bytes);
+    pthread_mutex_lock(&driver_lock);
+    CUresult r = stream_resolve(handle, per_thread_default, &stream);
+    if (r == CUDA_SUCCESS && stream->capture != NULL) {
+        r = capture_add(stream, kind, copy, arg_bytes);
+    } else if (r == CUDA_SUCCESS &&
+               (!stream->legacy || (r = capture_legacy_conflict(stream->context)) == CUDA_SUCCESS)) {
+        unsigned n;
+        struct completion **waits = implicit_waits(stream, &n);
+        struct completion *completion = NULL;
+        if (before != NULL) {
+            waits = realloc(waits, sizeof(struct completion *) * (n + 1));
+            if (waits == NULL)
+                abort();
+            waits[n++] = completion_ref(before);
+        }
+        stream_put(stream, kind, copy, false, waits, n, &completion);
+        if (last_p != NULL) {
+            completion_unref(*last_p);
+            *last_p = completion_ref(completion);
+        }
+        if (mode_deferred())
+            run_some();
+        else
+            r = run_until(completion, stream->context);
+        completion_unref(completion);
+        /* A fault of a kernel is reported by a later call. */
+        if (kind->node_type == CU_GRAPH_NODE_TYPE_KERNEL)
+            r = CUDA_SUCCESS;
+    } else {
+        if (kind->release != NULL)
+            kind->release(copy);
+        free(copy);
+    }
+    completion_unref(before);
+    pthread_mutex_unlock(&driver_lock);
+    return r;
+}
+
+CUresult stream_drain(CUstream handle, bool per_thread_default)
+{
+    CUstream stream;
+    pthread_mutex_lock(&driver_lock);
+    CUresult r = stream_resolve(handle, per_thread_default, &stream);
+    if (r == CUDA_SUCCESS) {
+        /* To wait for the legacy stream is to wait for all blocking streams too. */
+        unsigned n = 0;
+        struct completion **waits = stream->legacy ? implicit_waits(stream, &n) : NULL;
+        for (unsigned i = 0; i < n; i++) {
+            if (r == CUDA_SUCCESS)
+                r = run_until(waits[i], stream->context);
+            completion_unref(waits[i]);
+        }
+        free(waits);
+        struct completion *last = completion_ref(stream->last);
+        CUresult own = run_until(last, stream->context);
+        completion_unref(last);
+        if (r == CUDA_SUCCESS)
+            r = own;
+    }
+    pthread_mutex_unlock(&driver_lock);
+    return r;
+}
+
+CUresult context_drain(CUcontext context)
+{
+    pthread_mutex_lock(&driver_lock);
+    for (CUstream s = context->streams; s != NULL; s = s->next) {
+        struct completion *last = completion_ref(s->last);
+        run_until(last, context);
+        completion_unref(last);
+    }
+    CUresult r = context->sticky;
+    pthread_mutex_unlock(&driver_lock);
+    return r;
+}

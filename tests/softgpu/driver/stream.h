@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Streams, what has been put on them, and capture. driver_lock guards all of it. */
+#ifndef SOFTGPU_DRIVER_STREAM_H
+#define SOFTGPU_DRIVER_STREAM_H
+
+#include "tests/softgpu/driver/internal.h"
+
+/* Set when an operation has run; shared by those who wait for it. */
+struct completion {
+    unsigned refs;
+    bool done;
+    double time; /* modelled, on the device's clock */
+};
+struct completion *completion_ref(struct completion *c);
+void completion_unref(struct completion *c);
+
+struct op {
+    const struct op_kind *kind;
+    void *arg;
+    struct completion *completion;
+    struct completion **waits; /* what must be done first, beside what is ahead on the stream */
+    unsigned n_waits;
+    bool borrowed_arg; /* arg belongs to a graph */
+    struct op *next;
+};
+
+struct capture;
+
+struct CUstream_st {
+    CUcontext context;
+    uint64_t id;
+    unsigned flags;
+    int priority;
+    bool dead, legacy, running;
+    pthread_t owner;        /* of a per-thread default stream */
+    bool per_thread;
+    struct op *head, *tail;
+    struct completion *last; /* of the operation that was put here last; NULL: none ever */
+    double clock;            /* modelled time at which the last finished operation ended */
+    struct capture *capture; /* NULL: not capturing */
+    CUgraphNode *capture_deps;  /* what the next captured node depends on */
+    size_t n_capture_deps;
+    struct CUstream_st *next;
+};
+
+CUstream stream_make(CUcontext context, unsigned flags, int priority, bool legacy);
+void stream_kill_all(CUcontext context);
+/* The stream object that a handle means in the current context. */
+CUresult stream_resolve(CUstream handle, bool per_thread_default, CUstream *stream_p);
+/* With the lock held: puts an operation on a stream that is not captured. Takes over arg. */
+void stream_put(CUstream stream, const struct op_kind *kind, void *arg, bool borrowed_arg,
+                struct completion **waits, unsigned n_waits, struct completion **completion_p);
+/* Like stream_submit, but waits for `before` too (taken over, may be NULL), and replaces
+ * *last_p by the completion of the new operation. */
+CUresult stream_submit_after(CUstream handle, bool per_thread_default, const struct op_kind *kind,
+                             const void *arg, size_t arg_bytes, struct completion *before,
+                             struct completion **last_p);
+/* Runs operations (any that may run) until c is done; then the context's error. */
+CUresult run_until(struct completion *c, CUcontext context);
+/* In immediate mode: runs what was just put. Otherwise leaves it, or runs a little. */
+void run_some(void);
+bool mode_deferred(void); /* SOFTGPU_SEED is set: operations run late and in adversarial order */
+uint64_t mode_random(void);
+
+/* Capture (graph.c). Is a call that could break some capture in progress forbidden now? Then the
+ * captures concerned are invalidated and the error is returned. */
+CUresult capture_unsafe(void);
+void capture_invalidate(CUstream stream);
+/* Legacy-stream use during a capture that it would have to wait for. */
+CUresult capture_legacy_conflict(CUcontext context);
+/* Adds a node for an operation to the stream's capture. Takes over arg. */
+CUresult capture_add(CUstream stream, const struct op_kind *kind, void *arg, size_t arg_bytes);
+struct node_body;
+CUresult capture_add_body(CUstream stream, struct node_body *body);
+struct CUevent_st;
+CUresult capture_event_record(CUstream stream, struct CUevent_st *event, unsigned flags);
+CUresult capture_event_wait(CUstream stream, struct CUevent_st *event, unsigned flags, bool *done_p);
+
+struct CUevent_st {
+    CUcontext context;
+    unsigned flags;
+    bool dead;
+    struct completion *completion;  /* of the last record; NULL: never recorded */
+    struct capture *capture;        /* recorded inside a capture: which, and after what */
+    uint64_t capture_id;
+    CUgraphNode *capture_nodes;
+    size_t n_capture_nodes;
+};
+
+/* Memory of a context that ends (memory.c). */
+void memory_release_context(CUcontext context);
+
+#endif
