@@ -168,31 +168,30 @@ static bool constant_source(struct decoder *d, const struct ptx_insn *in, struct
     const struct ptx_operand *dest = &in->operand[0], *src = &in->operand[1];
     unsigned width = reg_width(d, dest->reg);
     struct form f = {.insn = in};
-    bool load;
+    const struct ptx_var *var;
 
     if (in->n != 2 || (width != 4 && width != 8))
         return false;
-    load = strncmp(in->mnemonic, "ld.param.", 9) == 0;
-    if (load) {
+    if (strncmp(in->mnemonic, "ld.param.", 9) == 0) {
         enum ptx_type type;
 
         f.used = 1;
         type = form_type(&f);
-        if (!d->func->entry || !type || !form_done(&f) || src->kind != O_MEM ||
-            src->list->kind != O_SYMBOL || !src->list->var)
+        if (!type || !form_done(&f) || src->kind != O_MEM || src->list->kind != O_SYMBOL)
+            return false;
+        var = src->list->var;
+        if (!var || !var->in_buffer || (uint64_t)src->off + ptx_type_bytes(type) > var->bytes)
             return false;
         *out = ref_fill(d, (struct fill){.kind = FILL_PARAM, .width = (uint8_t)width,
                                          .bytes = (uint8_t)ptx_type_bytes(type),
                                          .sign = type >= T_S8 && type <= T_S64,
-                                         .value = src->list->var->offset + (uint64_t)src->off});
-        return src->list->var->offset + (uint64_t)src->off + ptx_type_bytes(type) <=
-               d->program->kernel.param_bytes;
+                                         .value = var->offset + (uint64_t)src->off});
+        return ptx_type_bytes(type) <= width;
     }
     if (strcmp(in->mnemonic, "cvta.to.global.u64") && strcmp(in->mnemonic, "cvta.global.u64") &&
         strcmp(in->mnemonic, "cvta.to.const.u64") && strcmp(in->mnemonic, "cvta.const.u64") &&
         strcmp(in->op, "mov"))
         return false;
-    f.used = 0;
     if (strcmp(in->op, "mov") == 0 &&
         ptx_type_bytes(ptx_type_of(in->nmods ? in->mod[0] : "")) > width)
         return false;

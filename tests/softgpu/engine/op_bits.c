@@ -97,7 +97,7 @@ OP1(bfind_amt_s64, uint32_t, uint64_t, AMOUNT(FIND64(SIGN64), 63))
 static inline uint32_t find_nth(uint32_t mask, uint32_t base, int32_t n)
 {
     int step = n < 0 ? -1 : 1;
-    int32_t left = n < 0 ? -n : n ? n : 1;
+    uint32_t left = n < 0 ? 0u - (uint32_t)n : (uint32_t)n;
 
     if (base > 31)
         return ALL_LANES;
