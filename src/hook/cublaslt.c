@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The intercepted cuBLASLt functions. A matmul is counted and forwarded. Owns nothing. */
+ * The intercepted cuBLASLt functions: vendor signature to struct lt_call, and the untouched call
+ * where lt_call_run declines. Owns nothing. */
 #include "config.h"
 #include "base/caller.h"
 #include "base/env.h"
 #include "base/guard.h"
 #include "base/real.h"
 #include "base/stats.h"
+#include "device/context.h"
 #include "device/handle.h"
+#include "device/kernels.h"
+#include "gemm/lt_call.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -14,10 +18,13 @@
 
 enum { NO_LIBRARY = CUBLAS_STATUS_NOT_INITIALIZED };
 
-static const struct real_lt *library_of(const void *handle, const void *caller)
+/* What is known of a cuBLASLt handle, which may be a cuBLAS handle. */
+static struct handle_info look_up(const void *handle, const void *caller)
 {
-    struct handle_info info;
-    return handle_find(handle, &info) && info.lt != NULL ? info.lt : real_lt(caller);
+    struct handle_info info = {NULL, NULL, NULL};
+    if (!handle_find(handle, &info) || info.lt == NULL)
+        info.lt = real_lt(caller);
+    return info;
 }
 
 EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
@@ -33,13 +40,19 @@ EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
         return status;
     stats_engage();
     env_report();
-    handle_add(*handle, (struct handle_info){.lt = lt});
+    struct handle_info info = {.lt = lt};
+    const struct env *env = env_get();
+    if (env->opt_level != OPT_O0 && env->precision != PRECISION_FP32 && !env->tf32_vetoed)
+        info.context = context_current();
+    if (info.context != NULL && env->precision == PRECISION_FP16)
+        (void)kernels_load(info.context);
+    handle_add(*handle, info);
     return status;
 }
 
 EXPORT cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
 {
-    const struct real_lt *lt = library_of(handle, CALLER);
+    const struct real_lt *lt = look_up(handle, CALLER).lt;
     struct handle_info info;
     /* A cublasHandle_t may be used as a cublasLtHandle_t, but is not destroyed as one. */
     if (handle_find(handle, &info) && info.real == NULL)
@@ -55,16 +68,19 @@ cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *a
                cublasLtMatrixLayout_t Ddesc, const cublasLtMatmulAlgo_t *algo, void *workspace,
                size_t workspaceSizeInBytes, cudaStream_t stream)
 {
-    const struct real_lt *lt = library_of(handle, CALLER);
-    if (lt == NULL)
-        return (cublasStatus_t)NO_LIBRARY;
-    /* cuBLAS computes many of its GEMMs by this function: those have been counted there. */
-    if (!guard_active() && env_get()->enabled && !caller_excluded(CALLER))
-        stats_count_kind(KIND_LT);
+    const struct handle_info info = look_up(handle, CALLER);
+    cublasStatus_t status = (cublasStatus_t)NO_LIBRARY;
+    if (info.lt == NULL)
+        return status;
+    const struct lt_call call = {CALLER, info.lt, info.context, handle,  desc,
+                                 alpha,  A,       B,            beta,    C,
+                                 D,      Adesc,   Bdesc,        Cdesc,   Ddesc,
+                                 workspace, workspaceSizeInBytes, stream};
+    if (lt_call_run(&call, &status))
+        return status;
     guard_enter();
-    cublasStatus_t status = lt->cublasLtMatmul(handle, desc, alpha, A, Adesc, B, Bdesc, beta, C,
-                                               Cdesc, D, Ddesc, algo, workspace,
-                                               workspaceSizeInBytes, stream);
+    status = info.lt->cublasLtMatmul(handle, desc, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D,
+                                     Ddesc, algo, workspace, workspaceSizeInBytes, stream);
     guard_leave();
     return status;
 }
