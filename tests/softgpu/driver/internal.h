@@ -120,6 +120,8 @@ struct CUkern_st; /* one kernel of a library, any context */
  * than one: to be linked); 0 with *error_p set: CUDA_ERROR_NO_BINARY_FOR_GPU, INVALID_IMAGE, ... */
 unsigned fatbin_ptx(const void *image, int compute_capability, char **ptx, size_t *bytes,
                     unsigned max, CUresult *error_p);
+/* A context ends: unloads its modules. */
+void module_release_context(CUcontext context);
 
 /* ---- proc table (proc.c): the answer of cuGetProcAddress; NULL: unknown */
 void *proc_find(const char *name, int version, uint64_t flags);

@@ -64,6 +64,7 @@ struct CUkern_st {
 
 struct CUlib_st {
     struct handle handle;
+    char origin[32]; /* for messages: "library 3" */
     struct texts texts;
     char **managed; /* names of managed variables */
     unsigned n_managed;
@@ -72,6 +73,9 @@ struct CUlib_st {
 };
 
 extern pthread_mutex_t module_lock;
+
+/* fatbin.c: "sm_90a" of a PTX text gives 90 and 'a' (or '\0'). */
+bool ptx_target(const char *text, unsigned *sm_p, char *suffix_p);
 
 /* module.c; the lock is held. */
 void handle_add(struct handle *handle, enum handle_kind kind);
@@ -120,9 +124,16 @@ struct launch {
     uint32_t grid[3], block[3], shared;
     bool cooperative;
     uint32_t param_bytes;
-    unsigned char params[];
+    _Alignas(16) unsigned char params[];
 };
 extern const struct op_kind launch_kind;
+/* A function of the host as an operation. */
+struct host_call {
+    CUhostFn function;
+    void *data;
+};
+extern const struct op_kind host_call_kind;
+void launch_release_context(CUcontext context); /* the device-side heap */
 /* context: where it shall run. *launch_p is malloc'ed, of *bytes_p bytes. */
 CUresult launch_make(CUfunction handle, CUcontext context, const uint32_t grid[3],
                      const uint32_t block[3], uint32_t shared, bool cooperative, void **params,
