@@ -43,6 +43,7 @@ cudaDataType scale_type_of(cublasComputeType_t compute, cudaDataType c)
 void scalar_host(struct scalar *s, const void *value, cudaDataType type)
 {
     s->place = PLACE_HOST;
+    s->type = type;
     memcpy(s->host, value, type_bytes(type));
 }
 
@@ -128,22 +129,23 @@ static CUresult resolve_scalar(const struct gemm_op *op, const struct gpu *gpu, 
                                const struct scalar *s, int64_t entry, double to[2],
                                const void **vector_p)
 {
-    const size_t size = type_bytes(op->scale_type);
+    const size_t size = type_bytes(s->type);
+    const char *at = (const char *)s->host;
     *vector_p = NULL;
     to[0] = to[1] = 0.0;
-    if (s->place == PLACE_HOST) {
-        read_scalar(s->host, op->scale_type, to);
-        return CUDA_SUCCESS;
+    if (s->place != PLACE_HOST) {
+        at = (const char *)s->device + entry * s->stride * (int64_t)size;
+        const size_t bytes = s->place == PLACE_VECTOR ? (size_t)op->m * size : size;
+        CUresult result = gpu->check(space, at, bytes, 0, op->who);
+        if (result != CUDA_SUCCESS)
+            return result;
     }
-    const char *at = (const char *)s->device + entry * s->stride * (int64_t)size;
-    const size_t bytes = s->place == PLACE_VECTOR ? (size_t)op->m * size : size;
-    CUresult result = gpu->check(space, at, bytes, 0, op->who);
-    if (result != CUDA_SUCCESS)
-        return result;
     if (s->place == PLACE_VECTOR)
         *vector_p = at;
     else
-        read_scalar(at, op->scale_type, to);
+        read_scalar(at, s->type, to);
+    if (s->conjugate)
+        to[1] = -to[1];
     return CUDA_SUCCESS;
 }
 
@@ -375,7 +377,8 @@ static CUresult run(void *arg, void *space)
         name = "c32";
     else if (is_complex && first->unit == UNIT_F64)
         name = "c64";
-    snprintf(key, sizeof key, "gemm.%s%s", is_complex && first->unit == UNIT_TF32 ? "c" : "", name);
+    snprintf(key, sizeof key, "%s.%s%s", first->family == NULL ? "gemm" : first->family,
+             is_complex && first->unit == UNIT_TF32 ? "c" : "", name);
     gpu->count(key, 1);
     snprintf(key + strlen(key), sizeof key - strlen(key), ".entries");
     gpu->count(key, entries);

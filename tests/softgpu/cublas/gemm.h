@@ -24,9 +24,11 @@ enum domain { DOMAIN_F32, DOMAIN_F64, DOMAIN_C32, DOMAIN_C64, DOMAIN_I32 };
 enum scalar_place { PLACE_HOST, PLACE_DEVICE, PLACE_VECTOR };
 struct scalar {
     enum scalar_place place;
+    cudaDataType type;
+    bool conjugate;
     int64_t stride;        /* of a vector, per batch entry */
     const void *device;
-    unsigned char host[16]; /* of the scale type */
+    unsigned char host[16];
 };
 
 enum scale_mode { SCALE_NONE, SCALE_TENSOR, SCALE_OUTER };
@@ -44,7 +46,8 @@ struct epilogue {
 };
 
 struct gemm_op {
-    const char *who; /* the entry point: a string constant */
+    const char *who;    /* the entry point: a string constant */
+    const char *family; /* of the count, "gemm" where NULL */
     int64_t m, n, k, batch;
     struct operand a, b, c, d; /* a is m x k, b is k x n */
     enum unit unit;
@@ -103,6 +106,8 @@ bool view_pack(const struct gemm_op *op, const struct operand *x, const char *da
                int64_t col, int64_t rows, int64_t cols, void *to, bool *transposed_p);
 size_t domain_bytes(enum domain domain);
 
+/* Before any call of OpenBLAS. */
+void product_set_up(void);
 /* sum (rows x cols) += a b with packed operands; first: sum is not read */
 void product_add(const struct gemm_op *op, const void *a, bool a_transposed, const void *b,
                  bool b_transposed, int64_t rows, int64_t cols, int64_t k, void *sum, bool first);

@@ -37,6 +37,8 @@ static void load(void)
         {"cuDevicePrimaryCtxRetain", &table.primary_retain},
         {"cuDeviceGetAttribute", &table.device_attribute},
         {"cuStreamSynchronize", &table.stream_synchronize},
+        {"cuMemAlloc", &table.mem_alloc},
+        {"cuMemFree", &table.mem_free},
         {"cuMemcpy2DUnaligned", &table.memcpy_2d},
         {"cuMemcpy2DAsync", &table.memcpy_2d_async},
     }, own[] = {

@@ -21,6 +21,8 @@ struct gpu {
     CUresult (*primary_retain)(CUcontext *context, CUdevice device);
     CUresult (*device_attribute)(int *value, CUdevice_attribute attribute, CUdevice device);
     CUresult (*stream_synchronize)(CUstream stream);
+    CUresult (*mem_alloc)(CUdeviceptr *p, size_t bytes);
+    CUresult (*mem_free)(CUdeviceptr p);
     CUresult (*memcpy_2d)(const CUDA_MEMCPY2D *copy);
     CUresult (*memcpy_2d_async)(const CUDA_MEMCPY2D *copy, CUstream stream);
     __typeof__(&softgpuEnqueue) enqueue;

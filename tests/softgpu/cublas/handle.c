@@ -50,6 +50,7 @@ void handle_scalar(cublasHandle_t handle, struct scalar *s, const void *value, c
         return;
     }
     s->place = PLACE_DEVICE;
+    s->type = type;
     s->device = value;
 }
 

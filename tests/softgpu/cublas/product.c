@@ -12,11 +12,16 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool truncating;
 
-static void set_up(void)
+static void first_use(void)
 {
     const char *mode = getenv("SOFTGPU_TENSORCORE");
     truncating = mode != NULL && strcmp(mode, "rz") == 0;
     openblas_set_num_threads(1);
+}
+
+void product_set_up(void)
+{
+    pthread_once(&once, first_use);
 }
 
 /* In what a tensor core keeps below the last place of the largest of the aligned addends, and how
@@ -93,7 +98,7 @@ static void product_int(const int32_t *a, bool ta, const int32_t *b, bool tb, in
 void product_add(const struct gemm_op *op, const void *a, bool a_transposed, const void *b,
                  bool b_transposed, int64_t rows, int64_t cols, int64_t k, void *sum, bool first)
 {
-    pthread_once(&once, set_up);
+    product_set_up();
     const CBLAS_TRANSPOSE ta = a_transposed ? CblasTrans : CblasNoTrans;
     const CBLAS_TRANSPOSE tb = b_transposed ? CblasTrans : CblasNoTrans;
     const blasint m = (blasint)rows, n = (blasint)cols, kk = (blasint)k;

@@ -22,6 +22,7 @@ static void set_scalars(struct gemm_op *op, const struct lt_desc *desc, const vo
     const bool vector = desc->pointer_mode >= CUBLASLT_POINTER_MODE_DEVICE_VECTOR;
     op->alpha.device = alpha;
     op->beta.device = beta;
+    op->alpha.type = op->beta.type = op->scale_type;
     switch (desc->pointer_mode) {
     case CUBLASLT_POINTER_MODE_HOST:
         scalar_host(&op->alpha, alpha, op->scale_type);
