@@ -99,13 +99,24 @@ static cublasStatus_t run(struct judge *judge, struct problem *p)
                                                                   : CUBLAS_POINTER_MODE_HOST));
     BLAS_OK(cublasSetMathMode(judge->handle,
                               p->pedantic ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH));
-    cublasStatus_t status =
-        routine_call(judge, p, alpha, beta, a + p->offset_a, b + p->offset_b, c + p->offset_c);
+    cublasStatus_t status;
+    float *bias = upload(judge, p->bias, p->m, 0);
+    /* Another matrix for D, which begins as C does so that padding can be compared. */
+    float *d = p->routine == R_LT_OUT ? upload(judge, p->c, p->elements_c, p->offset_c) : c;
+    if (routine_is_lt(p->routine))
+        status = lt_call(judge, p, alpha, beta, a + p->offset_a, b + p->offset_b, c + p->offset_c,
+                         d + p->offset_c, bias);
+    else
+        status =
+            routine_call(judge, p, alpha, beta, a + p->offset_a, b + p->offset_b, c + p->offset_c);
     host_alpha = host_beta = NAN; /* host scalars are the caller's again */
     download(judge, p->a_after, a, p->elements_a, p->offset_a);
     download(judge, p->b_after, b, p->elements_b, p->offset_b);
-    download(judge, p->c_after, c, p->elements_c, p->offset_c);
+    download(judge, p->c_after, d, p->elements_c, p->offset_c);
     CUDA_OK(cudaStreamSynchronize(judge->stream));
+    if (d != c)
+        CUDA_OK(cudaFree(d));
+    CUDA_OK(cudaFree(bias));
     CUDA_OK(cudaFree(a));
     CUDA_OK(cudaFree(b));
     CUDA_OK(cudaFree(c));
@@ -146,6 +157,11 @@ static bool judge_result(const struct judge *judge, const struct problem *p, cha
     bool *inside = calloc((size_t)p->elements_c + 1, 1);
     bool ok = true;
     ref_gemm(&g, want);
+    for (int64_t i = 0; p->routine == R_LT_BIAS && i < n; i++) {
+        const double bias = p->bias[i % p->m];
+        want[i].value += bias;
+        want[i].bound += fabs(bias) * 0x1p-23;
+    }
     for (int64_t i = 0, at = 0; i < p->batch && ok; i++)
         for (int64_t col = 0; col < p->n && ok; col++)
             for (int64_t row = 0; row < p->m && ok; row++, at++) {

@@ -122,7 +122,8 @@ static void draw_specials(uint64_t *state, struct problem *p, int64_t rows_a, in
 bool routine_batched(enum routine routine)
 {
     return routine == R_STRIDED || routine == R_STRIDED_64 || routine == R_STRIDED_EX ||
-           routine == R_STRIDED_EX_64;
+           routine == R_STRIDED_EX_64 || routine == R_LT || routine == R_LT_ROW ||
+           routine == R_LT_OUT;
 }
 
 void problem_draw(struct judge *judge, enum routine routine, struct problem *p)
@@ -141,6 +142,12 @@ void problem_draw(struct judge *judge, enum routine routine, struct problem *p)
     p->n = draw_size(s);
     p->k = draw_size(s);
     p->batch = routine_batched(routine) ? random_below(s, 5) : 1;
+    if (routine_is_lt(routine)) { /* cuBLASLt has no empty matrices */
+        p->m += p->m == 0;
+        p->n += p->n == 0;
+        p->k += p->k == 0;
+        p->batch += p->batch == 0;
+    }
     const bool ta = p->transa != CUBLAS_OP_N, tb = p->transb != CUBLAS_OP_N;
     const int64_t rows_a = ta ? p->k : p->m, cols_a = ta ? p->m : p->k;
     const int64_t rows_b = tb ? p->n : p->k, cols_b = tb ? p->k : p->n;
@@ -172,6 +179,7 @@ void problem_draw(struct judge *judge, enum routine routine, struct problem *p)
         for (int64_t i = 0; i < p->elements_c; i++)
             p->c[i] = NAN;
     draw_specials(s, p, rows_a, cols_a, rows_b, cols_b);
+    p->bias = draw_matrix(s, p->m, 1, p->m, 0, 1, p->m, 1);
     p->a_after = malloc(sizeof(float) * (size_t)(p->elements_a + 1));
     p->b_after = malloc(sizeof(float) * (size_t)(p->elements_b + 1));
     p->c_after = malloc(sizeof(float) * (size_t)(p->elements_c + 1));
@@ -185,6 +193,7 @@ void problem_free(struct problem *p)
     free(p->a_after);
     free(p->b_after);
     free(p->c_after);
+    free(p->bias);
 }
 
 bool problem_convertible(const struct problem *p)

@@ -12,6 +12,7 @@
 
 enum routine {
     R_SGEMM, R_SGEMM_64, R_STRIDED, R_STRIDED_64, R_EX, R_EX_64, R_STRIDED_EX, R_STRIDED_EX_64,
+    R_SGEMM_EX, R_SGEMM_EX_64, R_LT, R_LT_ROW, R_LT_OUT, R_LT_BIAS,
     ROUTINES
 };
 
@@ -36,6 +37,7 @@ struct problem {
     bool pedantic; /* compute type or math mode: must stay FP32 */
     int64_t elements_a, elements_b, elements_c;
     float *a, *b, *c, *c_after, *a_after, *b_after;
+    float *bias; /* m elements, for R_LT_BIAS */
 };
 
 const char *routine_name(enum routine routine);
@@ -43,6 +45,11 @@ bool routine_batched(enum routine routine);
 /* Makes the call; pointers are the device's. */
 cublasStatus_t routine_call(const struct judge *judge, const struct problem *p, const float *alpha,
                             const float *beta, const float *a, const float *b, float *c);
+bool routine_is_lt(enum routine routine);
+/* cublasLtMatmul in column or row order, in place or into d (R_LT_OUT), with a bias. */
+cublasStatus_t lt_call(const struct judge *judge, const struct problem *p, const float *alpha,
+                       const float *beta, const float *a, const float *b, const float *c, float *d,
+                       const float *bias);
 
 void problem_draw(struct judge *judge, enum routine routine, struct problem *p);
 void problem_free(struct problem *p);

@@ -7,7 +7,9 @@ const char *routine_name(enum routine routine)
     static const char *const names[ROUTINES] = {
         "cublasSgemm_v2", "cublasSgemm_v2_64", "cublasSgemmStridedBatched",
         "cublasSgemmStridedBatched_64", "cublasGemmEx", "cublasGemmEx_64",
-        "cublasGemmStridedBatchedEx", "cublasGemmStridedBatchedEx_64"};
+        "cublasGemmStridedBatchedEx", "cublasGemmStridedBatchedEx_64", "cublasSgemmEx",
+        "cublasSgemmEx_64", "cublasLtMatmul", "cublasLtMatmul (row order)",
+        "cublasLtMatmul (C != D)", "cublasLtMatmul (bias)"};
     return names[routine];
 }
 
@@ -45,6 +47,11 @@ cublasStatus_t routine_call(const struct judge *judge, const struct problem *p, 
         return cublasGemmStridedBatchedEx(h, ta, tb, m, n, k, alpha, a, f, lda, p->stride_a, b, f,
                                           ldb, p->stride_b, beta, c, f, ldc, p->stride_c, batch,
                                           compute, algo);
+    case R_SGEMM_EX:
+        return cublasSgemmEx(h, ta, tb, m, n, k, alpha, a, f, lda, b, f, ldb, beta, c, f, ldc);
+    case R_SGEMM_EX_64:
+        return cublasSgemmEx_64(h, ta, tb, p->m, p->n, p->k, alpha, a, f, p->lda, b, f, p->ldb, beta,
+                                c, f, p->ldc);
     default:
         return cublasGemmStridedBatchedEx_64(h, ta, tb, p->m, p->n, p->k, alpha, a, f, p->lda,
                                              p->stride_a, b, f, p->ldb, p->stride_b, beta, c, f,
