@@ -151,7 +151,7 @@ static CUresult run_launch(void *arg, CUcontext context, struct op_result *resul
                          : context_fault(context, error_of_fault(kind), fault.message);
 }
 
-const struct op_kind launch_kind = {"kernel", run_launch, NULL, CU_GRAPH_NODE_TYPE_KERNEL};
+const struct op_kind kernel_launch_kind = {"kernel", run_launch, NULL, CU_GRAPH_NODE_TYPE_KERNEL};
 
 /* ---- making a launch */
 static CUresult check_shape(const struct sg_kernel *code, const uint32_t grid[3],
@@ -279,7 +279,7 @@ static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t
     softgpuLog("cuda", "launch %s grid (%u,%u,%u) block (%u,%u,%u) shared %u",
                l->function->code->name, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                shared);
-    r = stream_submit(stream, per_thread, &launch_kind, l, bytes);
+    r = stream_submit(stream, per_thread, &kernel_launch_kind, l, bytes);
     free(l);
     return r;
 }

@@ -126,7 +126,7 @@ struct launch {
     uint32_t param_bytes;
     _Alignas(16) unsigned char params[];
 };
-extern const struct op_kind launch_kind;
+extern const struct op_kind kernel_launch_kind;
 /* A function of the host as an operation. */
 struct host_call {
     CUhostFn function;
