@@ -144,6 +144,7 @@ static void reset_primary(struct device *d)
     d->primary_refs = 0;
     memset(d->peer, 0, sizeof d->peer);
     pthread_mutex_unlock(&driver_lock);
+    module_release_context(context);
     memory_release_context(context);
 }
 
@@ -253,6 +254,7 @@ API CUresult cuCtxDestroy_v2(CUcontext context)
     pthread_mutex_lock(&driver_lock);
     kill_context(context);
     pthread_mutex_unlock(&driver_lock);
+    module_release_context(context);
     memory_release_context(context);
     if (context_now() == context)
         stack.depth--;
