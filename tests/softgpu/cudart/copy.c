@@ -245,20 +245,6 @@ API cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExte
     return cudaMemset3DAsync(p, value, extent, NULL);
 }
 
-/* The part [offset, offset + bytes) of a device variable. */
-static cudaError_t symbol_part(const void *symbol, size_t offset, size_t bytes, void **p)
-{
-    CUdeviceptr base = 0;
-    size_t size = 0;
-    cudaError_t error = enter();
-    if (error == cudaSuccess)
-        error = variable_of(symbol, &base, &size);
-    if (error == cudaSuccess && (offset > size || bytes > size - offset))
-        error = cudaErrorInvalidValue;
-    *p = (void *)(base + offset);
-    return error;
-}
-
 static bool to_device(enum cudaMemcpyKind kind)
 {
     return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ||

@@ -81,6 +81,9 @@ cudaError_t copy_types(enum cudaMemcpyKind kind, CUmemorytype *from_p, CUmemoryt
 /* The driver's form of a copy between pitched pointers; arrays are refused. */
 cudaError_t copy_3d(CUDA_MEMCPY3D *c, const struct cudaMemcpy3DParms *p);
 
+/* Address of the part [offset, offset + bytes) of a device variable; enters. */
+cudaError_t symbol_part(const void *symbol, size_t offset, size_t bytes, void **p);
+
 /* Attributes have the same layout and numbers in the driver. */
 static inline CUlaunchConfig launch_config(const cudaLaunchConfig_t *config)
 {

@@ -127,3 +127,9 @@ API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 {
     FORWARD(cuGraphUpload(exec, stream));
 }
+
+API cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                               cudaGraphInstantiateParams *params)
+{
+    FORWARD(cuGraphInstantiateWithParams(exec, graph, (CUDA_GRAPH_INSTANTIATE_PARAMS *)params));
+}

@@ -53,6 +53,19 @@ cudaError_t copy_3d(CUDA_MEMCPY3D *c, const struct cudaMemcpy3DParms *p)
     return copy_types(p->kind, &c->srcMemoryType, &c->dstMemoryType);
 }
 
+cudaError_t symbol_part(const void *symbol, size_t offset, size_t bytes, void **p)
+{
+    CUdeviceptr base = 0;
+    size_t size = 0;
+    cudaError_t error = enter();
+    if (error == cudaSuccess)
+        error = variable_of(symbol, &base, &size);
+    if (error == cudaSuccess && (offset > size || bytes > size - offset))
+        error = cudaErrorInvalidValue;
+    *p = (void *)(base + offset);
+    return error;
+}
+
 API cudaError_t cudaGetSymbolAddress(void **p, const void *symbol)
 {
     CUdeviceptr address = 0;
