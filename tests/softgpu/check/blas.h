@@ -61,5 +61,7 @@ number conj_op(cublasOperation_t op, number x);
 
 Suite *suite_gemm(void);
 Suite *suite_lt(void);
+Suite *suite_vector(void);
+Suite *suite_matrix(void);
 
 #endif

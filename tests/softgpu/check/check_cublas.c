@@ -6,6 +6,8 @@ int main(void)
 {
     SRunner *runner = srunner_create(suite_gemm());
     srunner_add_suite(runner, suite_lt());
+    srunner_add_suite(runner, suite_vector());
+    srunner_add_suite(runner, suite_matrix());
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
