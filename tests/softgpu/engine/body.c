@@ -335,6 +335,22 @@ static void resolve_labels(struct parser *ps)
     ps->npending = 0;
 }
 
+/* A formal parameter's name: a variable, or a register that the decoder loads from one. */
+static void declare_formal(struct parser *ps, struct ptx_var *var)
+{
+    struct reg_family *f;
+
+    if (!var->in_reg) {
+        map_put(&ps->scope->vars, &ps->ld->pool, var->name, var);
+        return;
+    }
+    f = pool_alloc(&ps->ld->pool, sizeof *f);
+    f->first = var->reg = ps->func->nregs;
+    *(enum ptx_type *)pool_push(&ps->ld->pool, (void **)&ps->func->reg, &ps->func->nregs,
+                                &ps->func->regs_room, sizeof var->type) = var->type;
+    map_put(&ps->scope->regs, &ps->ld->pool, var->name, f);
+}
+
 void parse_body(struct parser *ps, struct ptx_func *func)
 {
     struct lexer *lx = &ps->lx;
@@ -344,9 +360,9 @@ void parse_body(struct parser *ps, struct ptx_func *func)
     func->has_body = true;
     open_scope(ps);
     for (unsigned k = 0; k < func->nparams; k++)
-        map_put(&ps->scope->vars, &ps->ld->pool, func->param[k]->name, func->param[k]);
+        declare_formal(ps, func->param[k]);
     for (unsigned k = 0; k < func->nrets; k++)
-        map_put(&ps->scope->vars, &ps->ld->pool, func->ret[k]->name, func->ret[k]);
+        declare_formal(ps, func->ret[k]);
     lex_expect(lx, '{');
     while (ps->scope != outer) {
         if (lex_accept(lx, '{'))

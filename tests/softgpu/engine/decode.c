@@ -155,7 +155,7 @@ static void count_writes(const struct ptx_operand *o, uint8_t *writes)
 {
     if (o->kind == O_REG && writes[o->reg] < 2)
         writes[o->reg]++;
-    if (o->kind == O_VECTOR)
+    if (o->kind == O_VECTOR || o->kind == O_PAREN)
         for (unsigned k = 0; k < o->n; k++)
             count_writes(&o->list[k], writes);
     if (o->second)
@@ -216,6 +216,9 @@ static void find_constants(struct decoder *d)
     const struct ptx_func *f = d->func;
     uint8_t *writes = pool_alloc(&d->ld->pool, f->nregs + 1);
 
+    for (unsigned k = 0; k < f->nparams; k++)
+        if (f->param[k]->in_reg)
+            writes[f->param[k]->reg]++;
     for (unsigned k = 0; k < f->ninsns; k++)
         if (f->insn[k].n)
             count_writes(&f->insn[k].operand[0], writes);
@@ -310,6 +313,9 @@ static void decode_func(struct decoder *d, struct ptx_func *func)
     d->insn_at = pool_alloc(&d->ld->pool, (func->ninsns + 1) * sizeof *d->insn_at);
     place_body_vars(d);
     find_constants(d);
+    d->line = func->line;
+    if (!func->entry)
+        emit_formals(d, func->param, func->nparams, false);
     for (unsigned k = 0; k < func->ninsns; k++) {
         const struct ptx_insn *in = &func->insn[k];
 
@@ -324,11 +330,21 @@ static void decode_func(struct decoder *d, struct ptx_func *func)
     }
     d->insn_at[func->ninsns] = d->n;
     /* a body that ends without ret or exit */
-    if (func->entry)
+    if (func->entry) {
         emit(d, op_exit, func->line);
-    else
+    } else {
+        emit_formals(d, func->ret, func->nrets, true);
         emit(d, op_return, func->line);
+    }
     /* branches name PTX instructions so far */
+    for (unsigned k = entry; k < d->n; k++) {
+        if (d->code[k].fn == op_switch) {
+            struct switch_table *t = (struct switch_table *)(uintptr_t)d->code[k].table;
+
+            for (unsigned n = 0; n < t->n; n++)
+                t->target[n] = (const struct insn *)(uintptr_t)d->insn_at[(uintptr_t)t->target[n]];
+        }
+    }
     for (unsigned k = 0; k < d->nfixups; k++) {
         struct fixup *fix = &d->fixup[k];
 

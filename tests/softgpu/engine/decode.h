@@ -110,6 +110,8 @@ struct address {
 void memory_operand(struct decoder *d, const struct ptx_operand *o, struct address *out);
 /* dest = where the function's local memory starts, + off */
 void emit_local_base(struct decoder *d, struct ref dest, uint32_t off, unsigned width);
+/* decode_flow.c: formal parameters that are registers, loaded on entry or stored before a return */
+void emit_formals(struct decoder *d, struct ptx_var *const *var, unsigned n, bool store);
 const struct op_row *op_find(const char *mnemonic);
 void emit_row(struct decoder *d, const struct op_row *row, const struct ptx_insn *in);
 void count_flops(struct decoder *d, enum flop_kind kind, unsigned flops);

@@ -70,8 +70,37 @@ static void exit_decode(struct decoder *d, const struct form *f)
     emit(d, op_exit, f->insn->line);
 }
 
+/* Moves a value between a register and the first words of a parameter variable. */
+static void emit_formal(struct decoder *d, struct ref reg, unsigned width, uint32_t off, bool store)
+{
+    struct ref zero = ref_const(d, 0, 4);
+    struct insn *i = emit(d, store ? op_param_store : op_param_load, d->line);
+
+    insn_src(i, store ? 2 : 0, reg);
+    insn_src(i, 1, zero);
+    i->imm = off / ROW * 4;
+    i->size = i->n = (uint8_t)width;
+    i->kind = MEM_ADDRESS_32;
+}
+
+static struct ref formal_reg(struct decoder *d, unsigned reg)
+{
+    struct ptx_operand o = {.kind = O_REG, .reg = reg};
+
+    return ref_source(d, &o, reg_width(d, reg) == 8 ? 'q' : 'r');
+}
+
+void emit_formals(struct decoder *d, struct ptx_var *const *var, unsigned n, bool store)
+{
+    for (unsigned k = 0; k < n; k++)
+        if (var[k]->in_reg)
+            emit_formal(d, formal_reg(d, var[k]->reg), reg_width(d, var[k]->reg), var[k]->offset, store);
+}
+
 static void ret_decode(struct decoder *d, const struct form *f)
 {
+    if (!d->func->entry)
+        emit_formals(d, d->func->ret, d->func->nrets, true);
     emit(d, d->func->entry ? op_exit : op_return, f->insn->line);
 }
 
@@ -186,8 +215,17 @@ static void barrier_decode(struct decoder *d, const struct form *f)
 static void rows_of(struct decoder *d, const struct ptx_operand *list, uint32_t *off, uint32_t *words)
 {
     for (unsigned k = 0; k < list->n; k++) {
-        const struct ptx_var *var = list->list[k].var;
+        const struct ptx_operand *o = &list->list[k];
+        const struct ptx_var *var = o->var;
 
+        /* a register or number travels in words of its own */
+        if (o->kind == O_REG || o->kind == O_IMM) {
+            unsigned width = o->kind == O_REG && reg_width(d, o->reg) == 8 ? 8 : 4;
+
+            off[k] = ref_temp(d, width).off;
+            words[k] = width / 4;
+            continue;
+        }
         if (list->list[k].kind != O_SYMBOL || !var || var->space != SPACE_PARAM || var->in_buffer)
             loader_fail(d->ld, d->line, "%s: argument %u is no .param variable", d->mnemonic, k);
         off[k] = var->offset;
@@ -248,9 +286,23 @@ static void call_decode(struct decoder *d, const struct form *f)
     } else {
         loader_fail(d->ld, d->line, "%s: no function to call", d->mnemonic);
     }
+    for (unsigned n = 0; n < args->n; n++) {
+        const struct ptx_operand *o = &args->list[n];
+
+        if (o->kind == O_REG || o->kind == O_IMM)
+            emit_formal(d, ref_source(d, o, call->arg_words[n] == 2 ? 'q' : 'r'),
+                        4 * call->arg_words[n], call->arg_off[n], true);
+    }
     i = emit(d, fn, f->insn->line);
     insn_src(i, 1, target);
     i->call = call;
+    for (unsigned n = 0; n < rets->n; n++) {
+        const struct ptx_operand *o = &rets->list[n];
+
+        if (o->kind == O_REG)
+            emit_formal(d, ref_dest(d, o, call->ret_words[n] == 2 ? 'q' : 'r'),
+                        4 * call->ret_words[n], call->ret_off[n], false);
+    }
 }
 
 const struct family flow_families[] = {

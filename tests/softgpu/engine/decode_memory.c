@@ -2,6 +2,7 @@
  * Decoders of loads and stores, with their spaces, orders, hints and vectors, and of what concerns
  * memory but has no effect here: fences, prefetches, cache policies. */
 #include "decode.h"
+#include "race.h"
 
 static const char *const spaces[] = {"global", "const", "shared", "shared::cta", "shared::cluster",
                                      "local", "param", "param::entry", "param::func", NULL};
@@ -313,12 +314,23 @@ static void nothing(struct decoder *d, const struct form *f)
     emit(d, op_nop, f->insn->line);
 }
 
+OP(fence_op)
+{
+    race_strong(w);
+    return i + 1;
+}
+
+static void fence_decode(struct decoder *d, const struct form *f)
+{
+    emit(d, fence_op, f->insn->line);
+}
+
 const struct family memory_families[] = {
     {"ld", access_form, ld_decode, false},
     {"ldu", ldu_form, ld_decode, false},
     {"st", access_form, st_decode, false},
-    {"membar", fence_form, nothing, false},
-    {"fence", fence_form, nothing, false},
+    {"membar", fence_form, fence_decode, false},
+    {"fence", fence_form, fence_decode, false},
     {"prefetch", hint_form, nothing, false},
     {"prefetchu", hint_form, nothing, false},
     {"discard", hint_form, nothing, false},

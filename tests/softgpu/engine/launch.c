@@ -2,6 +2,7 @@
  * A launch: the rows that hold constants, parameters and dimensions; blocks handed out to workers;
  * the memory that a resident block needs. The run owns it all for as long as it lasts. */
 #include "lanes.h"
+#include "race.h"
 #include "sched.h"
 #include "team.h"
 
@@ -103,6 +104,7 @@ static struct block *block_new(struct worker *wk)
     b->nwarps = run->nwarps;
     b->nthreads = run->nthreads;
     b->shared_bytes = run->shared_bytes;
+    b->quick_bytes = run->shadow ? 0 : run->shared_bytes;
     b->warp = (struct warp *)(void *)(at += head);
     b->rows = (at += warps);
     at += ROW * BLOCK_ROWS;
@@ -171,6 +173,7 @@ static void block_start(struct block *b, uint64_t number)
     }
     b->alive = b->nthreads;
     b->turns = 0;
+    race_block_begins(b);
     memset(b->barrier, 0, sizeof b->barrier);
     memset(b->shared, 0xff, b->shared_bytes);
     for (uint32_t k = 0; k < b->nwarps; k++) {
@@ -301,6 +304,8 @@ static enum sg_fault_kind run_blocks(struct run *run, struct sg_counts *counts_p
 
     if (n > run->nblocks)
         n = (unsigned)run->nblocks;
+    if (run->shadow)
+        n = 1;
     run->nworkers = n;
     worker = calloc(n, sizeof *worker);
     for (unsigned k = 0; worker && k < n; k++) {
@@ -357,7 +362,13 @@ enum sg_fault_kind sg_launch_run(const struct sg_launch *launch, struct sg_count
     if (p->kernel.param_bytes)
         memcpy(run.params, launch->params, p->kernel.param_bytes);
     fill_rows(&run);
-    run_blocks(&run, &counts);
+    if (launch->check_races)
+        run.shadow = shadow_new(run.nblocks);
+    if (launch->check_races && !run.shadow)
+        refuse(fault_p, launch, "no memory to check it for races");
+    else
+        run_blocks(&run, &counts);
+    shadow_delete(run.shadow);
     free(memory);
     if (counts_p)
         *counts_p = counts;

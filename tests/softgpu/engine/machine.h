@@ -153,12 +153,15 @@ struct warp {
     uint32_t blocked_at[BARRIERS];
     const struct insn *lane_pc[LANES];
     char *lane_frame[LANES];
+    /* the race checker's times */
+    uint32_t met, observed[LANES], published[LANES];
 };
 
 struct block {
     struct worker *worker;
     char *shared;
     uint32_t shared_bytes;
+    uint32_t quick_bytes; /* the same, or 0 when every access is to take the general way */
     uint32_t nwarps, nthreads, alive; /* threads */
     uint32_t index[3];
     uint64_t linear;
@@ -166,6 +169,7 @@ struct block {
     char *rows; /* at BASE_BLOCK */
     struct barrier barrier[BARRIERS];
     uint32_t turns;
+    uint32_t met, began, observed, last_observed; /* the race checker's times */
     size_t bytes; /* of the mapping it heads */
     struct block *next;
 };

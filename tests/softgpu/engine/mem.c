@@ -33,6 +33,7 @@ struct sg_arena {
     _Atomic uint64_t capacity, used;
     uint64_t serial;
     bool reuse;
+    uintptr_t fresh;              /* nothing was ever allocated from here on */
     uint32_t last, blocks, spare; /* last block of the range; entries in use; head of the unused list */
     struct block *block;          /* by number; 0 is not used */
     _Atomic uint32_t *granule;    /* number of the live block that covers it */
@@ -180,6 +181,37 @@ static void cover(struct sg_arena *a, uintptr_t base, size_t bytes, uint32_t num
         atomic_store_explicit(&a->granule[first + k], number, memory_order_release);
 }
 
+/* Cuts block k after extent bytes; what remains becomes block rest, free. */
+static void split(struct sg_arena *a, uint32_t k, uint32_t rest, size_t extent)
+{
+    struct block *b = &a->block[k], *r = &a->block[rest];
+
+    r->base = b->base + extent;
+    r->bytes = 0;
+    r->extent = b->extent - extent;
+    r->prev = k;
+    r->next = b->next;
+    if (b->next)
+        a->block[b->next].prev = rest;
+    else
+        a->last = rest;
+    b->next = rest;
+    b->extent = extent;
+}
+
+/* Without reuse the last block must begin where nothing was before. */
+static void keep_used(struct sg_arena *a)
+{
+    struct block *b = &a->block[a->last];
+    uint32_t rest;
+
+    if (b->bytes || b->base >= a->fresh || a->fresh - b->base >= b->extent)
+        return;
+    rest = block_new(a);
+    if (rest)
+        split(a, a->last, rest, a->fresh - b->base);
+}
+
 /* The free block to take from: the lowest that fits, or without reuse the one at the end. */
 static uint32_t fit(const struct sg_arena *a, size_t extent)
 {
@@ -203,6 +235,8 @@ void *sg_arena_alloc(struct sg_arena *a, size_t bytes)
     if (bytes == 0 || bytes > a->reserved)
         return NULL;
     pthread_mutex_lock(&a->lock);
+    if (!a->reuse)
+        keep_used(a);
     k = a->used + bytes <= a->capacity ? fit(a, extent) : 0;
     rest = k && a->block[k].extent > extent ? block_new(a) : 0;
     if (!k || (a->block[k].extent > extent && !rest)) {
@@ -211,21 +245,10 @@ void *sg_arena_alloc(struct sg_arena *a, size_t bytes)
     }
     b = &a->block[k];
     base = b->base;
-    if (rest) {
-        struct block *r = &a->block[rest];
-
-        r->base = base + extent;
-        r->bytes = 0;
-        r->extent = b->extent - extent;
-        r->prev = k;
-        r->next = b->next;
-        if (b->next)
-            a->block[b->next].prev = rest;
-        else
-            a->last = rest;
-        b->next = rest;
-        b->extent = extent;
-    }
+    if (rest)
+        split(a, k, rest, extent);
+    if (a->fresh < base + extent)
+        a->fresh = base + extent;
     b->serial = ++a->serial;
     b->bytes = bytes;
     a->used += bytes;

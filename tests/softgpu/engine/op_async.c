@@ -3,6 +3,7 @@
  * groups is then nothing. An mbarrier is a word of shared memory: bit 63 the phase, then 22 bits of
  * bytes awaited, 20 of arrivals per phase, 20 of arrivals still missing. */
 #include "decode.h"
+#include "race.h"
 #include "sched.h"
 
 struct copy {
@@ -70,6 +71,10 @@ OP(copy_async)
         }
     }
     w->mask = mask;
+    EACH_SET(mask) {
+        if (!race_wrote(w, i, l, to[l], i->size, WHERE_SHARED))
+            return STOP;
+    }
     w->worker->counts.global_read_bytes += copied;
     w->worker->counts.shared_bytes += (uint64_t)__builtin_popcount(mask) * i->size;
     return i + 1;
@@ -149,6 +154,8 @@ OP(mbarrier)
 
     if (shared_at(w, i, a, at, 8, i->kind != MB_TEST) == WHERE_FAULT)
         return STOP;
+    /* threads that meet at one are taken to be in order, like at a barrier */
+    race_block_met(w->block);
     EACH_SET(w->mask) {
         uint64_t *p = (uint64_t *)(uintptr_t)at[l], before = *p;
         struct state s = unpack(before);

@@ -4,6 +4,7 @@
  * memory flushes subnormals, as PTX documents; in shared memory it doesn't. */
 #include "decode.h"
 #include "fp.h"
+#include "race.h"
 
 /* Replaces *p by f(*p, b, c) and returns what was there. */
 typedef uint64_t (*atom_fn)(void *p, uint64_t b, uint64_t c);
@@ -136,6 +137,7 @@ OP(atomic)
 
     if (where == WHERE_FAULT)
         return STOP;
+    race_strong(w);
     w->worker->counts.atomics += (uint64_t)__builtin_popcount(w->mask) * i->n;
     EACH_SET(w->mask) {
         for (unsigned k = 0; k < i->n; k++) {

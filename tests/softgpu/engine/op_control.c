@@ -2,6 +2,7 @@
  * Branches, guards, exits, traps and barriers. */
 #include "control.h"
 #include "lanes.h"
+#include "race.h"
 #include "sched.h"
 
 static uint32_t guard_of(const struct warp *w, const struct insn *i)
@@ -141,6 +142,7 @@ OP(warp_barrier)
     const uint32_t *a = ROW_OF(uint32_t, 1);
     uint32_t members = 0, there = w->mask;
 
+    race_warp_met(w);
     EACH_SET(w->mask)
         members |= a[l];
     members &= w->alive;

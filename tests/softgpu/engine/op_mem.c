@@ -4,6 +4,7 @@
  * consecutive elements, the usual case, then cost one copy. */
 #include "memory.h"
 #include "lanes.h"
+#include "race.h"
 #include "sched.h"
 
 /* The lane's element: from a 4- or 8-byte row or to it. */
@@ -139,7 +140,8 @@ static enum where check_lanes(struct warp *w, const struct insn *i, uint64_t *ad
             return WHERE_FAULT;
         }
         /* device-side malloc memory can be freed while the kernel runs */
-        if (!w->worker->run->launch->heap || !sg_arena_owns(w->worker->run->launch->heap, a))
+        if (!w->worker->run->shadow &&
+            (!w->worker->run->launch->heap || !sg_arena_owns(w->worker->run->launch->heap, a)))
             *cache = r;
     }
     return where;
@@ -228,13 +230,37 @@ enum where resolve_atomic(struct warp *w, const struct insn *i, uint64_t *addres
     return locate(w, i, address, bytes, true);
 }
 
+static bool checked_load(struct warp *w, const struct insn *i, const uint64_t *address, unsigned bytes,
+                         enum where where)
+{
+    if (!w->worker->run->shadow)
+        return true;
+    if (!(i->kind & MEM_STRONG))
+        return race_load(w, i, address, bytes, where);
+    race_strong(w);
+    return true;
+}
+
+static bool checked_store(struct warp *w, const struct insn *i, const uint64_t *address,
+                          enum where where)
+{
+    if (!w->worker->run->shadow)
+        return true;
+    if (!(i->kind & MEM_STRONG))
+        return race_store(w, i, address, where);
+    race_strong(w);
+    return true;
+}
+
 /* The general forms: any size, any vector length; list has a row per element. */
 OP(load_any)
 {
     uint64_t address[LANES];
     unsigned size = i->size, n = i->n;
+    enum where where;
 
-    if (resolve(w, i, address, size * n, false) == WHERE_FAULT)
+    where = resolve(w, i, address, size * n, false);
+    if (where == WHERE_FAULT || !checked_load(w, i, address, size * n, where))
         return STOP;
     /* a loop that waits for another thread's store should soon let that one run */
     if (i->kind & MEM_STRONG)
@@ -261,8 +287,9 @@ OP(store_any)
 {
     uint64_t address[LANES];
     unsigned size = i->size, n = i->n;
+    enum where where = resolve(w, i, address, size * n, true);
 
-    if (resolve(w, i, address, size * n, true) == WHERE_FAULT)
+    if (where == WHERE_FAULT || !checked_store(w, i, address, where))
         return STOP;
     EACH_SET(w->mask) {
         for (unsigned k = 0; k < n; k++) {
@@ -299,6 +326,7 @@ static inline bool cached(const struct warp *w, const struct insn *i, uint64_t a
         const uint64_t *a = ROW_OF(uint64_t, 1);                                    \
         uint64_t at = a[0] + (uint64_t)i->imm, address[LANES];                      \
         _t *d = ROW_OF(_t, 0);                                                      \
+        enum where where;                                                           \
                                                                                     \
         if (w->mask == ALL_LANES && in_sequence(a, _size) &&                        \
             cached(w, i, at, LANES * _size, _size)) {                               \
@@ -306,7 +334,8 @@ static inline bool cached(const struct warp *w, const struct insn *i, uint64_t a
             w->worker->counts.global_read_bytes += LANES * _size;                   \
             return i + 1;                                                           \
         }                                                                           \
-        if (resolve(w, i, address, _size, false) == WHERE_FAULT)                    \
+        where = resolve(w, i, address, _size, false);                               \
+        if (where == WHERE_FAULT || !checked_load(w, i, address, _size, where))     \
             return STOP;                                                            \
         if (w->mask == ALL_LANES)                                                   \
             EACH_LANE d[l] = *(const _t *)(uintptr_t)address[l];                    \
@@ -319,6 +348,7 @@ static inline bool cached(const struct warp *w, const struct insn *i, uint64_t a
         const uint64_t *a = ROW_OF(uint64_t, 1);                                    \
         uint64_t at = a[0] + (uint64_t)i->imm, address[LANES];                      \
         const _t *v = ROW_OF(const _t, 2);                                          \
+        enum where where;                                                           \
                                                                                     \
         if (w->mask == ALL_LANES && in_sequence(a, _size) &&                        \
             cached(w, i, at, LANES * _size, _size)) {                               \
@@ -326,7 +356,8 @@ static inline bool cached(const struct warp *w, const struct insn *i, uint64_t a
             w->worker->counts.global_write_bytes += LANES * _size;                  \
             return i + 1;                                                           \
         }                                                                           \
-        if (resolve(w, i, address, _size, true) == WHERE_FAULT)                     \
+        where = resolve(w, i, address, _size, true);                                \
+        if (where == WHERE_FAULT || !checked_store(w, i, address, where))           \
             return STOP;                                                            \
         EACH_SET(w->mask) *(_t *)(uintptr_t)address[l] = v[l];                      \
         return i + 1;                                                               \
@@ -355,7 +386,7 @@ static inline bool shared_inside(const struct warp *w, const uint32_t *a, uint32
         hi = at > hi ? at : hi;
         odd |= at;
     }
-    return (uint64_t)hi + size <= w->block->shared_bytes && !(odd & (size - 1));
+    return (uint64_t)hi + size <= w->block->quick_bytes && !(odd & (size - 1));
 }
 
 #define SHARED_OPS(_n, _t, _size)                                                   \
@@ -366,11 +397,12 @@ static inline bool shared_inside(const struct warp *w, const uint32_t *a, uint32
         const char *shared = w->block->shared;                                      \
         _t *d = ROW_OF(_t, 0);                                                      \
         uint64_t address[LANES];                                                    \
+        enum where where;                                                           \
                                                                                     \
         if (w->mask == ALL_LANES) {                                                 \
             w->worker->counts.shared_bytes += LANES * _size;                        \
             if (shared_sequence(a, _size) && !(at & (_size - 1)) &&                 \
-                (uint64_t)at + LANES * _size <= w->block->shared_bytes) {           \
+                (uint64_t)at + LANES * _size <= w->block->quick_bytes) {           \
                 memcpy(d, shared + at, LANES * _size);                              \
                 return i + 1;                                                       \
             }                                                                       \
@@ -380,7 +412,8 @@ static inline bool shared_inside(const struct warp *w, const uint32_t *a, uint32
             }                                                                       \
             w->worker->counts.shared_bytes -= LANES * _size;                        \
         }                                                                           \
-        if (resolve(w, i, address, _size, false) == WHERE_FAULT)                    \
+        where = resolve(w, i, address, _size, false);                               \
+        if (where == WHERE_FAULT || !checked_load(w, i, address, _size, where))     \
             return STOP;                                                            \
         EACH_SET(w->mask) d[l] = *(const _t *)(uintptr_t)address[l];                \
         return i + 1;                                                               \
@@ -392,11 +425,12 @@ static inline bool shared_inside(const struct warp *w, const uint32_t *a, uint32
         char *shared = w->block->shared;                                            \
         const _t *v = ROW_OF(const _t, 2);                                          \
         uint64_t address[LANES];                                                    \
+        enum where where;                                                           \
                                                                                     \
         if (w->mask == ALL_LANES) {                                                 \
             w->worker->counts.shared_bytes += LANES * _size;                        \
             if (shared_sequence(a, _size) && !(at & (_size - 1)) &&                 \
-                (uint64_t)at + LANES * _size <= w->block->shared_bytes) {           \
+                (uint64_t)at + LANES * _size <= w->block->quick_bytes) {           \
                 memcpy(shared + at, v, LANES * _size);                              \
                 return i + 1;                                                       \
             }                                                                       \
@@ -406,7 +440,8 @@ static inline bool shared_inside(const struct warp *w, const uint32_t *a, uint32
             }                                                                       \
             w->worker->counts.shared_bytes -= LANES * _size;                        \
         }                                                                           \
-        if (resolve(w, i, address, _size, true) == WHERE_FAULT)                     \
+        where = resolve(w, i, address, _size, true);                                \
+        if (where == WHERE_FAULT || !checked_store(w, i, address, where))           \
             return STOP;                                                            \
         EACH_SET(w->mask) *(_t *)(uintptr_t)address[l] = v[l];                      \
         return i + 1;                                                               \

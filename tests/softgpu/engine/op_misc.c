@@ -313,7 +313,32 @@ static void idle_decode(struct decoder *d, const struct form *f)
     emit(d, strcmp(f->insn->op, "nanosleep") ? op_nop : sleep_op, f->insn->line);
 }
 
+/* A cache policy is any value: nothing reads it. */
+static bool policy_form(struct form *f)
+{
+    static const char *const kinds[] = {"fractional", "range", "cvt", NULL};
+    static const char *const levels[] = {"L2::evict_last", "L2::evict_normal", "L2::evict_first",
+                                         "L2::evict_unchanged", "L2", NULL};
+
+    if (form_one(f, kinds) < 0)
+        return false;
+    form_take(f, "global");
+    while (form_one(f, levels) >= 0)
+        ;
+    return form_take(f, "b64") && form_done(f);
+}
+
+static void policy_decode(struct decoder *d, const struct form *f)
+{
+    struct ref to = ref_dest(d, operand(d, f, 0), 'q'), zero = ref_const(d, 0, 8);
+    struct insn *i = emit(d, op_find("mov.b64")->fn, f->insn->line);
+
+    insn_src(i, 0, to);
+    insn_src(i, 1, zero);
+}
+
 const struct family misc_families[] = {
+    {"createpolicy", policy_form, policy_decode, false},
     {"mov", mov_form, mov_decode, false},
     {"cvta", cvta_form, cvta_decode, false},
     {"isspacep", isspacep_form, isspacep_decode, false},

@@ -3,6 +3,7 @@
  * until those of their member mask that have not exited are at the same instruction. */
 #include "decode.h"
 #include "fp.h"
+#include "race.h"
 #include "sched.h"
 
 enum { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
@@ -14,6 +15,7 @@ static const struct insn *gather(struct warp *w, const struct insn *i, const uin
 {
     uint32_t ready = 0, rest;
 
+    race_warp_met(w);
     if (w->mask == w->alive)
         return NULL;
     EACH_SET(w->mask) {

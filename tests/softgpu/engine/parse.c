@@ -213,12 +213,13 @@ static struct ptx_var **parse_params(struct parser *ps, unsigned *n_p, unsigned 
     lex_expect(&ps->lx, '(');
     while (!lex_accept(&ps->lx, ')')) {
         struct ptx_var *var;
+        bool in_reg = lex_word(&ps->lx, ".reg");
 
-        /* .reg parameters are a relic that no compiler writes any more */
-        if (!lex_word(&ps->lx, ".param"))
+        if (!in_reg && !lex_word(&ps->lx, ".param"))
             loader_fail(ps->ld, ps->lx.token_line, "expected .param, found %s", ps->lx.text);
         lex_next(&ps->lx);
         var = parse_var(ps, SPACE_PARAM, (struct linkage){0});
+        var->in_reg = in_reg;
         *(struct ptx_var **)pool_push(&ps->ld->pool, (void **)&list, n_p, room_p, sizeof *list) = var;
         lex_accept(&ps->lx, ',');
     }

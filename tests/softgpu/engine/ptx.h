@@ -42,6 +42,8 @@ struct ptx_var {
     unsigned align, line;
     uint64_t bytes;     /* 0: sized by the launch (extern shared) or by another module */
     bool external, weak, visible, managed;
+    bool in_reg;        /* a parameter or result of a function that is declared as .reg */
+    unsigned reg;       /* then: which register of the function */
     struct ptx_init *init; /* one per element of the basic type */
     unsigned ninit, init_room;
     /* the decoder's */

@@ -5,6 +5,7 @@
  * gives way to the others after a while, so that lanes may wait for each other. */
 #include "sched.h"
 #include "lanes.h"
+#include "race.h"
 
 #define NO_LIMIT STOP
 
@@ -213,6 +214,7 @@ static void release(struct block *b, uint32_t which)
 {
     struct barrier *bar = &b->barrier[which];
 
+    race_block_met(b);
     bar->result = bar->count;
     bar->result_threads = bar->threads;
     bar->threads = bar->rounded = bar->count = bar->wanted = 0;
