@@ -182,6 +182,25 @@ static bool begins_with(const void *image, const void *magic, size_t n)
     return n == 0;
 }
 
+static unsigned from_linked(const void *image, char **ptx, size_t *bytes, unsigned max,
+                            CUresult *error_p)
+{
+    struct linked linked;
+    memcpy(&linked, image, sizeof linked);
+    const char *text = (const char *)image + sizeof linked;
+    unsigned n = 0;
+    while (n < linked.n && n < max && (ptx[n] = strdup(text)) != NULL) {
+        bytes[n] = strlen(text);
+        text += bytes[n++] + 1;
+    }
+    if (n == linked.n)
+        return n;
+    while (n > 0)
+        free(ptx[--n]);
+    *error_p = CUDA_ERROR_OUT_OF_MEMORY;
+    return 0;
+}
+
 unsigned fatbin_ptx(const void *image, int compute_capability, char **ptx, size_t *bytes,
                     unsigned max, CUresult *error_p)
 {
@@ -193,6 +212,8 @@ unsigned fatbin_ptx(const void *image, int compute_capability, char **ptx, size_
         ptx[0] = from_container(image, compute_capability, &bytes[0], error_p);
         return ptx[0] != NULL;
     }
+    if (begins_with(image, LINKED_MAGIC, sizeof LINKED_MAGIC))
+        return from_linked(image, ptx, bytes, max, error_p);
     if (begins_with(image, "\177ELF", 4)) {
         *error_p = CUDA_ERROR_NO_BINARY_FOR_GPU;
         return 0;

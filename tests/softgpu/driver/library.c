@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCRATCH_GIB = 4 };
-
 static unsigned made; /* module_lock */
 
 /* Names of the variables declared with .attribute(.managed). */
@@ -89,22 +87,9 @@ static CUresult library_module(CUlibrary library, CUcontext context, CUmodule *m
     return CUDA_SUCCESS;
 }
 
-/* Without a context: reads the code once beside all devices, to know the kernels. */
-static CUresult read_kernels(CUlibrary library, char **message_p)
+static void note_kernels(void *arg, const struct sg_module *code)
 {
-    *message_p = NULL;
-    struct sg_arena *scratch = sg_arena_new("scratch", (uint64_t)SCRATCH_GIB << 30);
-    if (scratch == NULL)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    struct texts *t = &library->texts;
-    struct sg_module *code = sg_module_load((const char *const *)t->ptx, t->bytes, t->n,
-                                            library->origin, scratch, message_p);
-    if (code != NULL) {
-        make_kernels(library, code);
-        sg_module_unload(code);
-    }
-    sg_arena_delete(scratch);
-    return code != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
+    make_kernels(arg, code);
 }
 
 CUresult kernel_function(CUkernel kernel, CUcontext context, CUfunction *function_p)
@@ -153,7 +138,7 @@ static CUresult load(CUlibrary *library_p, const void *image, unsigned n, CUjit_
         if (context_check(&context) == CUDA_SUCCESS)
             r = library_module(library, context, &module, &message);
         else
-            r = read_kernels(library, &message);
+            r = texts_check(&library->texts, library->origin, &message, note_kernels, library);
         if (r == CUDA_SUCCESS)
             handle_add(&library->handle, HANDLE_LIBRARY);
         pthread_mutex_unlock(&module_lock);

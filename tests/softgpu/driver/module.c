@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SCRATCH_GIB = 4 };
+
 pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
@@ -68,6 +70,23 @@ void texts_free(struct texts *texts)
 {
     while (texts->n > 0)
         free(texts->ptx[--texts->n]);
+}
+
+CUresult texts_check(const struct texts *texts, const char *origin, char **message_p,
+                     void (*fn)(void *arg, const struct sg_module *code), void *arg)
+{
+    *message_p = NULL;
+    struct sg_arena *scratch = sg_arena_new("scratch", (uint64_t)SCRATCH_GIB << 30);
+    if (scratch == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct sg_module *code = sg_module_load((const char *const *)texts->ptx, texts->bytes, texts->n,
+                                            origin, scratch, message_p);
+    if (code != NULL && fn != NULL)
+        fn(arg, code);
+    if (code != NULL)
+        sg_module_unload(code);
+    sg_arena_delete(scratch);
+    return code != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
 }
 
 CUresult read_file(const char *path, char **data_p, size_t *bytes_p)

@@ -8,9 +8,9 @@
 
 enum { MAX_TEXTS = 256, OLD_PARAM_BYTES = 4096 };
 
-enum handle_kind { HANDLE_MODULE, HANDLE_LIBRARY, HANDLE_FUNCTION, HANDLE_KERNEL };
+enum handle_kind { HANDLE_MODULE, HANDLE_LIBRARY, HANDLE_FUNCTION, HANDLE_KERNEL, HANDLE_LINK };
 
-/* Begins each of the four structs, so that a handle can be told from the others. */
+/* Begins each struct of a handle, so that a handle can be told from the others. */
 struct handle {
     enum handle_kind kind;
     bool dead;
@@ -74,6 +74,13 @@ struct CUlib_st {
 
 extern pthread_mutex_t module_lock;
 
+/* An image that cuLinkComplete made: the texts follow, each ended by a zero. */
+#define LINKED_MAGIC "\177softgpu linked" /* 16 bytes with the zero */
+struct linked {
+    char magic[16];
+    uint32_t n;
+};
+
 /* fatbin.c: "sm_90a" of a PTX text gives 90 and 'a' (or '\0'). */
 bool ptx_target(const char *text, unsigned *sm_p, char *suffix_p);
 
@@ -85,6 +92,9 @@ void texts_free(struct texts *texts);
 CUresult module_make(CUcontext context, const struct texts *texts, CUlibrary library,
                      const char *origin, CUmodule *module_p, char **message_p);
 void module_kill(CUmodule module);
+/* Can the texts be linked? Reads them beside all contexts; then calls fn, if it is not NULL. */
+CUresult texts_check(const struct texts *texts, const char *origin, char **message_p,
+                     void (*fn)(void *arg, const struct sg_module *code), void *arg);
 /* The module of a library in a context; NULL: not made yet. */
 CUmodule module_of_library(CUlibrary library, CUcontext context);
 /* Reads a whole file, NUL-terminated; CUDA_ERROR_FILE_NOT_FOUND. */
