@@ -130,11 +130,12 @@ static char *from_container(const void *image, int capability, size_t *bytes_p, 
             break;
         }
         bool wanted = e.kind == ENTRY_PTX && (int)e.sm <= capability && e.sm >= best_sm;
-        if (wanted && 10 * e.isa_major + e.isa_minor > NEWEST_PTX && best == NULL) {
+        bool too_new = 10 * e.isa_major + e.isa_minor > NEWEST_PTX;
+        if (wanted && too_new) {
             *error_p = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
         } else if (wanted) {
             char *text = unpack(begin + at, &e, &bytes);
-            if (text == NULL && best == NULL)
+            if (text == NULL)
                 *error_p = CUDA_ERROR_INVALID_IMAGE;
             if (text != NULL && text_suits(text, capability)) {
                 free(best);
