@@ -52,7 +52,8 @@ static void int_division(struct device *dev, struct random *r)
     int *dq = device_alloc(dev, N * sizeof *a), *dr = device_alloc(dev, N * sizeof *a);
     unsigned *d7 = device_alloc(dev, N * sizeof *d7);
 
-    device_run(dev, "int_division", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &da, &db, &dq, &dr, &d7));
+    device_run(dev, "int_division", DIM1(BLOCKS), DIM1(BLOCK), 0,
+               ARGS(&n, &da, &db, &dq, &dr, &d7));
     for (int i = 0; i < N; i++) {
         if (!b[i])
             continue;
@@ -83,8 +84,8 @@ static void long_arithmetic(struct device *dev, struct random *r)
         ck_assert_uint_eq((uint64_t)out[4 * i], u * v + (u >> 7) - (v << 3));
         ck_assert_uint_eq((uint64_t)out[4 * i + 1], (u / v) ^ (u % v));
         ck_assert_uint_eq((uint64_t)out[4 * i + 2], (uint64_t)(wide >> 64));
-        ck_assert_uint_eq((uint64_t)out[4 * i + 3],
-                          (uint64_t)(wide_signed >> 64) + (uint64_t)(da[i] < db[i] ? da[i] : db[i]));
+        ck_assert_uint_eq((uint64_t)out[4 * i + 3], (uint64_t)(wide_signed >> 64) +
+                                                        (uint64_t)(da[i] < db[i] ? da[i] : db[i]));
     }
 }
 
@@ -136,15 +137,16 @@ static void bit_tricks(struct device *dev, struct random *r)
                                               (~v >> 8 & 0xff) << 24);
         ck_assert_uint_eq(out[8 * i + 5], (unsigned)(pair << (i & 31) >> 32));
         ck_assert_uint_eq(out[8 * i + 6], (v >> (i & 31)) & ((1u << (i & 15)) - 1));
-        ck_assert_uint_eq(out[8 * i + 7],
-                          count_bits((uint64_t)v * 0x100000001ull) + leading_zeros(v, 64) + first_set(v) + sad);
+        ck_assert_uint_eq(out[8 * i + 7], count_bits((uint64_t)v * 0x100000001ull) +
+                                              leading_zeros(v, 64) + first_set(v) + sad);
     }
 }
 
 static void xorshift(struct device *dev, struct random *r)
 {
     int n = N, rounds = 100;
-    unsigned *state = (unsigned *)random_ints(r, N, 1, INT32_MAX), *d = device_copy(dev, state, N * sizeof *d);
+    unsigned *state = (unsigned *)random_ints(r, N, 1, INT32_MAX),
+             *d = device_copy(dev, state, N * sizeof *d);
 
     device_run(dev, "xorshift", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &rounds, &d));
     for (int i = 0; i < N; i++) {
@@ -160,7 +162,8 @@ static void xorshift(struct device *dev, struct random *r)
 
 static void mandelbrot(struct device *dev, struct random *r)
 {
-    int width = 70, height = 50, limit = 200, *out = device_alloc(dev, (size_t)(width * height) * sizeof *out);
+    int width = 70, height = 50, limit = 200,
+        *out = device_alloc(dev, (size_t)(width * height) * sizeof *out);
 
     (void)r;
     device_run(dev, "mandelbrot", DIM2(5, 4), DIM2(16, 16), 0, ARGS(&width, &height, &limit, &out));
@@ -215,7 +218,8 @@ struct particle {
 
 static void struct_parameter(struct device *dev, struct random *r)
 {
-    struct particle p = {1.5, 'p', {1, 2, -3}, 77, 0x123456789abcdef0}, *out = device_alloc(dev, N * sizeof *out);
+    struct particle p = {1.5, 'p', {1, 2, -3}, 77, 0x123456789abcdef0},
+                    *out = device_alloc(dev, N * sizeof *out);
     int n = N;
 
     (void)r;
@@ -233,7 +237,8 @@ static void struct_parameter(struct device *dev, struct random *r)
 static void vector_types(struct device *dev, struct random *r)
 {
     float *a = random_floats(r, 4 * N, -9, 9), *da = device_copy(dev, a, 4 * N * sizeof *a);
-    int *b = random_ints(r, 2 * N, -70000, 70000), *db = device_copy(dev, b, 2 * N * sizeof *b), n = N;
+    int *b = random_ints(r, 2 * N, -70000, 70000), *db = device_copy(dev, b, 2 * N * sizeof *b),
+        n = N;
     float *out = device_alloc(dev, 4 * N * sizeof *out);
     unsigned char *bytes = device_alloc(dev, 4 * N);
 
@@ -297,7 +302,8 @@ static void upper_case(struct device *dev, struct random *r)
 
 static void indices(struct device *dev, struct random *r)
 {
-    int w = 3 * 5, h = 2 * 6, d = 4 * 3, *out = device_alloc(dev, (size_t)(w * h * d) * sizeof *out);
+    int w = 3 * 5, h = 2 * 6, d = 4 * 3,
+        *out = device_alloc(dev, (size_t)(w * h * d) * sizeof *out);
     int *dimensions = device_alloc(dev, 3 * sizeof *dimensions);
 
     (void)r;
@@ -333,11 +339,13 @@ static void conversions(struct device *dev, struct random *r)
     float *f = device_alloc(dev, N * sizeof *f);
     unsigned char *u8 = device_alloc(dev, N);
 
-    device_run(dev, "conversions", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &dx, &dd, &i32, &u32, &i64, &f, &u8));
+    device_run(dev, "conversions", DIM1(BLOCKS), DIM1(BLOCK), 0,
+               ARGS(&n, &dx, &dd, &i32, &u32, &i64, &f, &u8));
     for (int i = 0; i < N; i++) {
         float v = x[i], low = fminf(fmaxf(v, 0.0f), 255.0f), sum = (float)d[i] + rintf(v);
 
-        ck_assert_int_eq(i32[i], (int)v + (int)rintf(v) * 3 + (int)ceilf(v) * 5 + (int)floorf(v) * 7);
+        ck_assert_int_eq(i32[i],
+                         (int)v + (int)rintf(v) * 3 + (int)ceilf(v) * 5 + (int)floorf(v) * 7);
         ck_assert_uint_eq(u32[i], (unsigned)fabsf(v));
         ck_assert_int_eq(i64[i], (int64_t)d[i] + llrint(d[i]));
         sum = sum + floorf(v);

@@ -31,14 +31,16 @@ static void reduce_dynamic(struct device *dev, struct random *r)
         in[i] = whole[i]; /* any order of addition is exact */
         sum += whole[i];
     }
-    device_run(dev, "reduce_dynamic", DIM1(1), DIM1(512), 512 * sizeof(double), ARGS(&n, &in, &out));
+    device_run(dev, "reduce_dynamic", DIM1(1), DIM1(512), 512 * sizeof(double),
+               ARGS(&n, &in, &out));
     ck_assert_double_eq(*out, sum);
     free(whole);
 }
 
 static void reduce_max(struct device *dev, struct random *r)
 {
-    float *in = random_floats(r, N, -1e6f, 1e6f), *d = device_copy(dev, in, N * sizeof *in), want[BLOCKS];
+    float *in = random_floats(r, N, -1e6f, 1e6f), *d = device_copy(dev, in, N * sizeof *in),
+          want[BLOCKS];
     float *out = device_alloc(dev, BLOCKS * sizeof *out);
     int n = N;
 
@@ -54,13 +56,16 @@ static void reduce_max(struct device *dev, struct random *r)
 
 static void reduce_atomic(struct device *dev, struct random *r)
 {
-    int *in = random_ints(r, N, INT32_MIN, INT32_MAX), *d = device_copy(dev, in, N * sizeof *in), n = N;
+    int *in = random_ints(r, N, INT32_MIN, INT32_MAX), *d = device_copy(dev, in, N * sizeof *in),
+        n = N;
     uint64_t *sum = device_alloc(dev, sizeof *sum), want_sum = 0;
-    int *low = device_alloc(dev, sizeof *low), *high = device_alloc(dev, sizeof *high), min = 0, max = 0;
+    int *low = device_alloc(dev, sizeof *low), *high = device_alloc(dev, sizeof *high), min = 0,
+        max = 0;
     unsigned *bits = device_alloc(dev, sizeof *bits), want_bits = 0;
 
     dev->workers = 4;
-    device_run(dev, "reduce_atomic", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &d, &sum, &low, &high, &bits));
+    device_run(dev, "reduce_atomic", DIM1(BLOCKS), DIM1(BLOCK), 0,
+               ARGS(&n, &d, &sum, &low, &high, &bits));
     for (int i = 0; i < N; i++) {
         want_sum += (uint64_t)(int64_t)in[i];
         want_bits ^= (unsigned)in[i];
@@ -90,44 +95,10 @@ static void argmax(struct device *dev, struct random *r)
     free(in);
 }
 
-static void reduce_groups(struct device *dev, struct random *r)
-{
-    int *in = random_ints(r, N, -1000, 1000), *d = device_copy(dev, in, N * sizeof *in), n = N;
-    int *out = device_alloc(dev, 2 * BLOCKS * 16 * sizeof *out);
-
-    device_run(dev, "reduce_groups", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &d, &out));
-    for (int g = 0; g < BLOCKS * 16; g++) {
-        int sum = 0, most = INT32_MIN;
-
-        for (int i = 16 * g; i < 16 * g + 16; i++) {
-            int v = i < N ? in[i] : 0;
-
-            sum += v;
-            most = v > most ? v : most;
-        }
-        ck_assert_int_eq(out[2 * g], sum);
-        ck_assert_int_eq(out[2 * g + 1], most);
-    }
-    free(in);
-}
-
-static void coalesced(struct device *dev, struct random *r)
-{
-    int *in = random_ints(r, N, 0, 1000), *d = device_copy(dev, in, N * sizeof *in), n = N, want = 0;
-    int *total = device_alloc(dev, sizeof *total), *leaders = device_alloc(dev, sizeof *leaders);
-
-    device_run(dev, "coalesced", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &d, &total, &leaders));
-    for (int i = 0; i < N; i++)
-        want += in[i] % 3 == 0;
-    ck_assert_int_eq(*total, want);
-    ck_assert_int_ge(*leaders, 1);
-    ck_assert_int_le(*leaders, want);
-    free(in);
-}
-
 static void scan(struct device *dev, struct random *r, const char *kernel, int width)
 {
-    int *in = random_ints(r, N, -100, 100), *d = device_copy(dev, in, N * sizeof *in), n = N, sum = 0;
+    int *in = random_ints(r, N, -100, 100), *d = device_copy(dev, in, N * sizeof *in), n = N,
+        sum = 0;
     int *out = device_alloc(dev, N * sizeof *out);
 
     device_run(dev, kernel, DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &d, &out));
@@ -151,7 +122,8 @@ static void scan_warp(struct device *dev, struct random *r)
 static void compact_warp(struct device *dev, struct random *r)
 {
     int *in = random_ints(r, BLOCKS * BLOCK, 0, 1000), warps = BLOCKS * BLOCK / 32;
-    int *d = device_copy(dev, in, BLOCKS * BLOCK * sizeof *in), *out = device_alloc(dev, BLOCKS * BLOCK * sizeof *in);
+    int *d = device_copy(dev, in, BLOCKS * BLOCK * sizeof *in),
+        *out = device_alloc(dev, BLOCKS * BLOCK * sizeof *in);
     int *counts = device_alloc(dev, (size_t)warps * sizeof *counts);
 
     device_run(dev, "compact_warp", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&d, &out, &counts));
@@ -204,7 +176,8 @@ static void bitonic_sort(struct device *dev, struct random *r)
 static void transpose(struct device *dev, struct random *r)
 {
     int rows = 75, columns = 101;
-    float *in = random_floats(r, rows * columns, 0, 1), *d = device_copy(dev, in, (size_t)(rows * columns) * 4);
+    float *in = random_floats(r, rows * columns, 0, 1),
+          *d = device_copy(dev, in, (size_t)(rows * columns) * 4);
     float *out = device_alloc(dev, (size_t)(rows * columns) * 4);
 
     device_run(dev, "transpose", DIM2((columns + 15) / 16, (rows + 15) / 16), DIM2(16, 16), 0,
@@ -232,7 +205,8 @@ static void cas_add(struct device *dev, struct random *r)
 
 static void spin_lock(struct device *dev, struct random *r)
 {
-    int buckets = 5, *locks = device_alloc(dev, 5 * sizeof *locks), *counts = device_alloc(dev, 5 * sizeof *counts);
+    int buckets = 5, *locks = device_alloc(dev, 5 * sizeof *locks),
+        *counts = device_alloc(dev, 5 * sizeof *counts);
 
     (void)r;
     dev->workers = 2;
@@ -245,13 +219,15 @@ static void spin_lock(struct device *dev, struct random *r)
 
 static void last_block(struct device *dev, struct random *r)
 {
-    int *in = random_ints(r, N, -1000, 1000), *d = device_copy(dev, in, N * sizeof *in), n = N, want = 0;
+    int *in = random_ints(r, N, -1000, 1000), *d = device_copy(dev, in, N * sizeof *in), n = N,
+        want = 0;
     int blocks = (N + 31) / 32, *parts = device_alloc(dev, (size_t)blocks * sizeof *parts);
     unsigned *arrived = device_alloc(dev, sizeof *arrived);
     int *total = device_alloc(dev, sizeof *total);
 
     dev->workers = 3;
-    device_run(dev, "last_block", DIM1(blocks), DIM1(32), 0, ARGS(&n, &d, &parts, &arrived, &total));
+    device_run(dev, "last_block", DIM1(blocks), DIM1(32), 0,
+               ARGS(&n, &d, &parts, &arrived, &total));
     for (int i = 0; i < N; i++)
         want += in[i];
     ck_assert_int_eq(*total, want);
@@ -267,22 +243,6 @@ static void volatile_flag(struct device *dev, struct random *r)
     device_run(dev, "volatile_flag", DIM1(3), DIM1(64), 0, ARGS(&out));
     for (int b = 0; b < 3; b++)
         ck_assert_int_eq(out[b], 42 + b);
-}
-
-static void grid_sync(struct device *dev, struct random *r)
-{
-    int n = 1000, *a = device_alloc(dev, 1000 * sizeof *a), *b = device_alloc(dev, 1000 * sizeof *b);
-
-    (void)r;
-    dev->cooperative = true;
-    dev->workers = 2;
-    device_run(dev, "grid_sync", DIM1(8), DIM1(128), 0, ARGS(&n, &a, &b));
-    for (int i = 0; i < n; i++) {
-        int k = (i + 1) % n;
-
-        ck_assert_int_eq(b[i], (n - 1 - i) * (n - 1 - i) - i * i);
-        ck_assert_int_eq(a[i], (n - 1 - k) * (n - 1 - k) - k * k);
-    }
 }
 
 static void barrier_votes(struct device *dev, struct random *r)
@@ -337,8 +297,6 @@ static const struct kernel_test tests[] = {
     {"reduce_max", reduce_max},
     {"reduce_atomic", reduce_atomic},
     {"argmax", argmax},
-    {"reduce_groups", reduce_groups},
-    {"coalesced", coalesced},
     {"scan_block", scan_block},
     {"scan_warp", scan_warp},
     {"compact_warp", compact_warp},
@@ -349,7 +307,6 @@ static const struct kernel_test tests[] = {
     {"spin_lock", spin_lock},
     {"last_block", last_block},
     {"volatile_flag", volatile_flag},
-    {"grid_sync", grid_sync},
     {"barrier_votes", barrier_votes},
     {"match_lanes", match_lanes},
 };

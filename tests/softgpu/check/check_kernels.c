@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct kernel_group *const groups[] = {&group_basic, &group_collect, &group_linear, &group_math,
-                                                    &group_language};
+static const struct kernel_group *const groups[] = {&group_basic,  &group_collect, &group_groups,
+                                                    &group_linear, &group_math,    &group_language};
 
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
@@ -71,19 +71,20 @@ static bool near_value(double got, double want, double relative, double absolute
     return fabs(got - want) <= relative * fabs(want) + absolute;
 }
 
-void near_floats(const char *what, const float *got, const float *want, int n, double relative, double absolute)
+void near_floats(const char *what, const float *got, const float *want, int n, double relative,
+                 double absolute)
 {
     for (int i = 0; i < n; i++)
-        ck_assert_msg(near_value(got[i], want[i], relative, absolute), "%s[%d]: %.9g, expected %.9g", what, i,
-                      got[i], want[i]);
+        ck_assert_msg(near_value(got[i], want[i], relative, absolute),
+                      "%s[%d]: %.9g, expected %.9g", what, i, got[i], want[i]);
 }
 
 void near_doubles(const char *what, const double *got, const double *want, int n, double relative,
                   double absolute)
 {
     for (int i = 0; i < n; i++)
-        ck_assert_msg(near_value(got[i], want[i], relative, absolute), "%s[%d]: %.17g, expected %.17g", what, i,
-                      got[i], want[i]);
+        ck_assert_msg(near_value(got[i], want[i], relative, absolute),
+                      "%s[%d]: %.17g, expected %.17g", what, i, got[i], want[i]);
 }
 
 static void run(const struct kernel_group *group, int loop)
@@ -100,22 +101,24 @@ static void run(const struct kernel_group *group, int loop)
     device_close(&dev);
 }
 
-#define GROUP_TEST(_group)                                                                        \
-    START_TEST(test_##_group)                                                                     \
-    {                                                                                             \
-        run(&group_##_group, _i);                                                                 \
-    }                                                                                             \
+#define GROUP_TEST(_group)                                                                         \
+    START_TEST(test_##_group)                                                                      \
+    {                                                                                              \
+        run(&group_##_group, _i);                                                                  \
+    }                                                                                              \
     END_TEST
 
 GROUP_TEST(basic)
 GROUP_TEST(collect)
+GROUP_TEST(groups)
 GROUP_TEST(linear)
 GROUP_TEST(math)
 GROUP_TEST(language)
 
 int main(void)
 {
-    const TTest *const tests[GROUPS] = {test_basic, test_collect, test_linear, test_math, test_language};
+    const TTest *const tests[GROUPS] = {test_basic,  test_collect, test_groups,
+                                        test_linear, test_math,    test_language};
     Suite *suite = suite_create("kernels");
     SRunner *runner;
     int failed, n = 0;

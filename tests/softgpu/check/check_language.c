@@ -121,14 +121,15 @@ static void print_lines(struct device *dev, struct random *r)
     (void)r;
     device_run(dev, "print_lines", DIM1(1), DIM1(8), 0, ARGS(&n));
     for (int i = 0; i < n; i++)
-        at += sprintf(at, "thread %d of %u: %5.2f %s %c %lld %%\n", i, (unsigned)n, i * 0.25, i % 2 ? "odd" : "even",
-                      'a' + i, 1ll << (i * 13));
+        at += sprintf(at, "thread %d of %u: %5.2f %s %c %lld %%\n", i, (unsigned)n, i * 0.25,
+                      i % 2 ? "odd" : "even", 'a' + i, 1ll << (i * 13));
     ck_assert_str_eq(dev->printed, want);
 }
 
 static void device_memory(struct device *dev, struct random *r)
 {
-    int n = 100, **lists = device_alloc(dev, 100 * sizeof *lists), *sums = device_alloc(dev, 100 * sizeof *sums);
+    int n = 100, **lists = device_alloc(dev, 100 * sizeof *lists),
+        *sums = device_alloc(dev, 100 * sizeof *sums);
     size_t live = 0;
 
     (void)r;
@@ -156,10 +157,12 @@ static void fails_assert(struct device *dev, struct random *r)
 
     (void)r;
     ck_assert_int_eq(device_try(dev, "fails_assert", DIM1(1), DIM1(64), 0, ARGS(&limit)), SG_OK);
-    ck_assert_int_eq(device_try(dev, "fails_assert", DIM1(2), DIM1(64), 0, ARGS(&limit)), SG_FAULT_ASSERT);
+    ck_assert_int_eq(device_try(dev, "fails_assert", DIM1(2), DIM1(64), 0, ARGS(&limit)),
+                     SG_FAULT_ASSERT);
     ck_assert_uint_eq(dev->fault.block[0], 1);
     ck_assert_uint_eq(dev->fault.thread[0], 6);
-    ck_assert_msg(strstr(dev->fault.message, "i < limit") != NULL, "message: %s", dev->fault.message);
+    ck_assert_msg(strstr(dev->fault.message, "i < limit") != NULL, "message: %s",
+                  dev->fault.message);
 }
 
 static void traps(struct device *dev, struct random *r)
@@ -175,18 +178,30 @@ static void traps(struct device *dev, struct random *r)
 static int jump(int v)
 {
     switch (v % 12) {
-    case 0: return v + 17;
-    case 1: return v * 3;
-    case 2: return v ^ 0x55;
-    case 3: return -v;
-    case 4: return v << 2;
-    case 5: return v >> 1;
-    case 6: return v * v;
-    case 7: return v - 1000;
-    case 8: return v | 0x100;
-    case 9: return v & 0xff;
-    case 10: return ~v;
-    default: return 1;
+    case 0:
+        return v + 17;
+    case 1:
+        return v * 3;
+    case 2:
+        return v ^ 0x55;
+    case 3:
+        return -v;
+    case 4:
+        return v << 2;
+    case 5:
+        return v >> 1;
+    case 6:
+        return v * v;
+    case 7:
+        return v - 1000;
+    case 8:
+        return v | 0x100;
+    case 9:
+        return v & 0xff;
+    case 10:
+        return ~v;
+    default:
+        return 1;
     }
 }
 
@@ -246,18 +261,12 @@ static void struct_calls(struct device *dev, struct random *r)
 }
 
 static const struct kernel_test tests[] = {
-    {"templates", templates},
-    {"function_pointers", function_pointers},
-    {"virtual_calls", virtual_calls},
-    {"recursion", recursion},
-    {"local_arrays", local_arrays},
-    {"module_variables", module_variables},
-    {"print_lines", print_lines},
-    {"device_memory", device_memory},
-    {"fails_assert", fails_assert},
-    {"traps", traps},
-    {"jump_table", jump_table},
-    {"lambdas", lambdas},
+    {"templates", templates},         {"function_pointers", function_pointers},
+    {"virtual_calls", virtual_calls}, {"recursion", recursion},
+    {"local_arrays", local_arrays},   {"module_variables", module_variables},
+    {"print_lines", print_lines},     {"device_memory", device_memory},
+    {"fails_assert", fails_assert},   {"traps", traps},
+    {"jump_table", jump_table},       {"lambdas", lambdas},
     {"struct_calls", struct_calls},
 };
 

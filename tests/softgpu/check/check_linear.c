@@ -17,8 +17,8 @@ static float *doubles_to_floats(const double *in, int n)
     return out;
 }
 
-static void near_array(const char *what, const float *got, const double *want, int n, double relative,
-                       double absolute)
+static void near_array(const char *what, const float *got, const double *want, int n,
+                       double relative, double absolute)
 {
     float *rounded = doubles_to_floats(want, n);
 
@@ -30,11 +30,13 @@ static void sgemm(struct device *dev, struct random *r)
 {
     int m = 37, n = 50, k = 45;
     float *a = random_floats(r, m * k, -1, 1), *b = random_floats(r, k * n, -1, 1);
-    float *da = device_copy(dev, a, (size_t)(m * k) * 4), *db = device_copy(dev, b, (size_t)(k * n) * 4);
+    float *da = device_copy(dev, a, (size_t)(m * k) * 4),
+          *db = device_copy(dev, b, (size_t)(k * n) * 4);
     float *dc = device_alloc(dev, (size_t)(m * n) * 4);
     double *want = calloc((size_t)(m * n), sizeof *want);
 
-    device_run(dev, "sgemm", DIM2((n + 15) / 16, (m + 15) / 16), DIM2(16, 16), 0, ARGS(&m, &n, &k, &da, &db, &dc));
+    device_run(dev, "sgemm", DIM2((n + 15) / 16, (m + 15) / 16), DIM2(16, 16), 0,
+               ARGS(&m, &n, &k, &da, &db, &dc));
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
             for (int l = 0; l < k; l++)
@@ -49,7 +51,8 @@ static void matrix_vector(struct device *dev, struct random *r)
 {
     int rows = 61, columns = 130;
     float *a = random_floats(r, rows * columns, -1, 1), *x = random_floats(r, columns, -1, 1);
-    float *da = device_copy(dev, a, (size_t)(rows * columns) * 4), *dx = device_copy(dev, x, (size_t)columns * 4);
+    float *da = device_copy(dev, a, (size_t)(rows * columns) * 4),
+          *dx = device_copy(dev, x, (size_t)columns * 4);
     float *dy = device_alloc(dev, (size_t)rows * 4);
     double *want = calloc((size_t)rows, sizeof *want);
 
@@ -75,11 +78,13 @@ static void stencil(struct device *dev, struct random *r)
     float *out = device_alloc(dev, (size_t)(w * h) * 4);
     double *want = calloc((size_t)(w * h), sizeof *want);
 
-    device_run(dev, "stencil", DIM2((w + 31) / 32, (h + 7) / 8), DIM2(32, 8), 0, ARGS(&w, &h, &d, &out));
+    device_run(dev, "stencil", DIM2((w + 31) / 32, (h + 7) / 8), DIM2(32, 8), 0,
+               ARGS(&w, &h, &d, &out));
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++)
-            want[y * w + x] = 0.25 * ((double)in[clamp(y - 1, h - 1) * w + x] + in[clamp(y + 1, h - 1) * w + x] +
-                                      in[y * w + clamp(x - 1, w - 1)] + in[y * w + clamp(x + 1, w - 1)]);
+            want[y * w + x] =
+                0.25 * ((double)in[clamp(y - 1, h - 1) * w + x] + in[clamp(y + 1, h - 1) * w + x] +
+                        in[y * w + clamp(x - 1, w - 1)] + in[y * w + clamp(x + 1, w - 1)]);
     near_array("out", out, want, w * h, 1e-6, 1e-7);
     free(in);
     free(want);
@@ -88,7 +93,8 @@ static void stencil(struct device *dev, struct random *r)
 static void convolution(struct device *dev, struct random *r)
 {
     int n = 1000;
-    float *in = random_floats(r, n, -1, 1), *d = device_copy(dev, in, (size_t)n * 4), *filter = random_floats(r, 9, -1, 1);
+    float *in = random_floats(r, n, -1, 1), *d = device_copy(dev, in, (size_t)n * 4),
+          *filter = random_floats(r, 9, -1, 1);
     float *out = device_alloc(dev, (size_t)n * 4);
     double *want = calloc((size_t)n, sizeof *want);
 
@@ -150,15 +156,19 @@ static void k_means(struct device *dev, struct random *r)
 {
     int n = 2000, clusters = 13, sizes[13] = {0};
     float *point = random_floats(r, 2 * n, -5, 5), *center = random_floats(r, 2 * clusters, -5, 5);
-    float *dp = device_copy(dev, point, (size_t)n * 8), *dc = device_copy(dev, center, (size_t)clusters * 8);
-    int *nearest = device_alloc(dev, (size_t)n * 4), *d_sizes = device_alloc(dev, (size_t)clusters * 4);
+    float *dp = device_copy(dev, point, (size_t)n * 8),
+          *dc = device_copy(dev, center, (size_t)clusters * 8);
+    int *nearest = device_alloc(dev, (size_t)n * 4),
+        *d_sizes = device_alloc(dev, (size_t)clusters * 4);
 
-    device_run(dev, "k_means", DIM1(16), DIM1(128), 0, ARGS(&n, &clusters, &dp, &dc, &nearest, &d_sizes));
+    device_run(dev, "k_means", DIM1(16), DIM1(128), 0,
+               ARGS(&n, &clusters, &dp, &dc, &nearest, &d_sizes));
     for (int i = 0; i < n; i++) {
         double got = 0, least = 1e30;
 
         for (int c = 0; c < clusters; c++) {
-            double d = hypot((double)point[2 * i] - center[2 * c], (double)point[2 * i + 1] - center[2 * c + 1]);
+            double d = hypot((double)point[2 * i] - center[2 * c],
+                             (double)point[2 * i + 1] - center[2 * c + 1]);
 
             least = d < least ? d : least;
             if (c == nearest[i])
@@ -175,7 +185,8 @@ static void k_means(struct device *dev, struct random *r)
 static void softmax(struct device *dev, struct random *r)
 {
     int rows = 12, columns = 301;
-    float *in = random_floats(r, rows * columns, -20, 20), *d = device_copy(dev, in, (size_t)(rows * columns) * 4);
+    float *in = random_floats(r, rows * columns, -20, 20),
+          *d = device_copy(dev, in, (size_t)(rows * columns) * 4);
     float *out = device_alloc(dev, (size_t)(rows * columns) * 4);
     double *want = calloc((size_t)(rows * columns), sizeof *want);
 
@@ -197,8 +208,10 @@ static void layer_norm(struct device *dev, struct random *r)
 {
     int rows = 9, columns = 200;
     float *in = random_floats(r, rows * columns, -3, 5), *gain = random_floats(r, columns, 0.5f, 2);
-    float *bias = random_floats(r, columns, -1, 1), *d = device_copy(dev, in, (size_t)(rows * columns) * 4);
-    float *dg = device_copy(dev, gain, (size_t)columns * 4), *db = device_copy(dev, bias, (size_t)columns * 4);
+    float *bias = random_floats(r, columns, -1, 1),
+          *d = device_copy(dev, in, (size_t)(rows * columns) * 4);
+    float *dg = device_copy(dev, gain, (size_t)columns * 4),
+          *db = device_copy(dev, bias, (size_t)columns * 4);
     float *out = device_alloc(dev, (size_t)(rows * columns) * 4);
     double *want = calloc((size_t)(rows * columns), sizeof *want);
 
@@ -211,7 +224,8 @@ static void layer_norm(struct device *dev, struct random *r)
         for (int j = 0; j < columns; j++)
             variance += (in[i * columns + j] - mean) * (in[i * columns + j] - mean) / columns;
         for (int j = 0; j < columns; j++)
-            want[i * columns + j] = (in[i * columns + j] - mean) / sqrt(variance + 1e-5) * gain[j] + bias[j];
+            want[i * columns + j] =
+                (in[i * columns + j] - mean) / sqrt(variance + 1e-5) * gain[j] + bias[j];
     }
     near_array("out", out, want, rows * columns, 1e-5, 1e-5);
     free(in);
@@ -242,8 +256,10 @@ static void adam(struct device *dev, struct random *r)
 {
     int n = 1500;
     float rate = 0.01f, step = 3;
-    float *p = random_floats(r, n, -1, 1), *g = random_floats(r, n, -1, 1), *m = random_floats(r, n, -1, 1);
-    float *v = random_floats(r, n, 0, 1), *dp = device_copy(dev, p, (size_t)n * 4), *dg = device_copy(dev, g, (size_t)n * 4);
+    float *p = random_floats(r, n, -1, 1), *g = random_floats(r, n, -1, 1),
+          *m = random_floats(r, n, -1, 1);
+    float *v = random_floats(r, n, 0, 1), *dp = device_copy(dev, p, (size_t)n * 4),
+          *dg = device_copy(dev, g, (size_t)n * 4);
     float *dm = device_copy(dev, m, (size_t)n * 4), *dv = device_copy(dev, v, (size_t)n * 4);
     double *want = calloc((size_t)n, sizeof *want);
 

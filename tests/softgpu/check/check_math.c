@@ -15,28 +15,45 @@ enum { N = 1500, ROWS = 16, BLOCK = 128, BLOCKS = (N + BLOCK - 1) / BLOCK };
 static long double reference(int row, long double v)
 {
     switch (row) {
-    case 0: return expl(v);
-    case 1: return logl(fabsl(v));
-    case 2: return sinl(v);
-    case 3: return cosl(v);
-    case 4: return tanl(v);
-    case 5: return erfl(v);
-    case 6: return tanhl(v);
-    case 7: return cbrtl(v);
-    case 8: return powl(fabsl(v), 1.7L);
-    case 9: return atan2l(v, 2);
-    case 10: return sqrtl(fabsl(v));
-    case 11: return 1 / v;
-    case 12: return fmodl(v, 0.7L);
-    case 13: return lgammal(fabsl(v) + 0.5L);
-    case 14: return floorl(v) + ceill(v) * 2 + rintl(v) * 4 + truncl(v) * 8;
-    default: return asinl(v / 1000);
+    case 0:
+        return expl(v);
+    case 1:
+        return logl(fabsl(v));
+    case 2:
+        return sinl(v);
+    case 3:
+        return cosl(v);
+    case 4:
+        return tanl(v);
+    case 5:
+        return erfl(v);
+    case 6:
+        return tanhl(v);
+    case 7:
+        return cbrtl(v);
+    case 8:
+        return powl(fabsl(v), 1.7L);
+    case 9:
+        return atan2l(v, 2);
+    case 10:
+        return sqrtl(fabsl(v));
+    case 11:
+        return 1 / v;
+    case 12:
+        return fmodl(v, 0.7L);
+    case 13:
+        return lgammal(fabsl(v) + 0.5L);
+    case 14:
+        return floorl(v) + ceill(v) * 2 + rintl(v) * 4 + truncl(v) * 8;
+    default:
+        return asinl(v / 1000);
     }
 }
 
 static void double_functions(struct device *dev, struct random *r)
 {
-    double *x = random_doubles(r, N, -700, 700), *dx, *dy = device_alloc(dev, ROWS * N * sizeof *dy);
+    double *x = random_doubles(r, N, -700, 700), *dx,
+           *dy = device_alloc(dev, ROWS * N * sizeof *dy);
     static const double special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 1e-310, 1e-20, 0.5};
     double want[N];
     int n = N;
@@ -50,7 +67,9 @@ static void double_functions(struct device *dev, struct random *r)
         char what[32];
 
         for (int i = 0; i < N; i++) {
-            want[i] = row == 12 ? fmod(x[i], 0.7) : row == 8 ? pow(fabs(x[i]), 1.7) : (double)reference(row, x[i]);
+            want[i] = row == 12  ? fmod(x[i], 0.7)
+                      : row == 8 ? pow(fabs(x[i]), 1.7)
+                                 : (double)reference(row, x[i]);
         }
         snprintf(what, sizeof what, "double function %d", row);
         /* two units and a little; lgamma near its zeros is good to an absolute error */
@@ -61,8 +80,10 @@ static void double_functions(struct device *dev, struct random *r)
 
 static void float_functions(struct device *dev, struct random *r)
 {
-    float *x = random_floats(r, N, -80, 80), *dx, *dy = device_alloc(dev, ROWS * N * sizeof *dy), want[N];
-    static const float special[] = {0.0f, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 1e-40f, 1e-20f, 0.5f};
+    float *x = random_floats(r, N, -80, 80), *dx, *dy = device_alloc(dev, ROWS * N * sizeof *dy),
+          want[N];
+    static const float special[] = {0.0f,      -0.0f, 1,      -1,     INFINITY,
+                                    -INFINITY, NAN,   1e-40f, 1e-20f, 0.5f};
     int n = N;
 
     for (int i = 0; i < N; i += 2)
@@ -111,7 +132,8 @@ static uint64_t sum_of(const struct num_format *f, uint64_t a, uint64_t b)
 
 static uint64_t fused_of(const struct num_format *f, uint64_t a, uint64_t b, struct num c)
 {
-    return num_encode(f, num_add(num_mul(num_decode(f, a), num_decode(f, b)), c, NUM_RN), NUM_RN, NULL);
+    return num_encode(f, num_add(num_mul(num_decode(f, a), num_decode(f, b)), c, NUM_RN), NUM_RN,
+                      NULL);
 }
 
 static void half_arithmetic(struct device *dev, struct random *r)
@@ -141,8 +163,8 @@ static void half_arithmetic(struct device *dev, struct random *r)
         ck_assert_uint_eq(out[1][i], product);
         ck_assert_uint_eq(out[2][i], fused_of(&num_f16, a, b, x));
         ck_assert_uint_eq(pair[i], fused_of(&num_f16, a, b, half) * 0x10001);
-        ck_assert_int_eq(compare[i], (!nan && order < 0) + 2 * (!nan && order == 0) + 4 * (x.kind == NUM_NAN) +
-                                         8 * (nan || order > 0));
+        ck_assert_int_eq(compare[i], (!nan && order < 0) + 2 * (!nan && order == 0) +
+                                         4 * (x.kind == NUM_NAN) + 8 * (nan || order > 0));
     }
 }
 
@@ -156,7 +178,8 @@ static void half_conversions(struct device *dev, struct random *r)
     for (int i = 0; i < N; i += 3)
         x[i] = ldexpf(x[i], -(i % 40)); /* down to subnormal halves */
     dx = device_copy(dev, x, N * sizeof *x);
-    device_run(dev, "half_conversions", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &dx, &h, &back, &whole, &root));
+    device_run(dev, "half_conversions", DIM1(BLOCKS), DIM1(BLOCK), 0,
+               ARGS(&n, &dx, &h, &back, &whole, &root));
     for (int i = 0; i < N; i++) {
         uint32_t bits, back_bits;
         struct num v, whole_number = num_from_int(i);
@@ -172,7 +195,8 @@ static void half_conversions(struct device *dev, struct random *r)
         ck_assert_uint_eq(h[i], want);
         v = num_decode(&num_f16, want);
         ck_assert_uint_eq(back_bits, num_encode(&num_f32, v, NUM_RN, NULL));
-        ck_assert_int_eq(whole[i], (int)num_to_int(v, NUM_RN, &huge) + (int)num_to_int(v, NUM_RZ, &huge));
+        ck_assert_int_eq(whole[i],
+                         (int)num_to_int(v, NUM_RN, &huge) + (int)num_to_int(v, NUM_RZ, &huge));
         ck_assert_uint_eq(root[i], sum_of(&num_f16, integer, truncated));
     }
     free(x);
@@ -181,19 +205,23 @@ static void half_conversions(struct device *dev, struct random *r)
 static void bfloat_arithmetic(struct device *dev, struct random *r)
 {
     uint16_t *a = device_alloc(dev, N * sizeof *a), *b = device_alloc(dev, N * sizeof *b);
-    uint16_t *sum = device_alloc(dev, N * sizeof *sum), *fused = device_alloc(dev, N * sizeof *fused);
+    uint16_t *sum = device_alloc(dev, N * sizeof *sum),
+             *fused = device_alloc(dev, N * sizeof *fused);
     float *wide = device_alloc(dev, N * sizeof *wide);
     int n = N;
 
-    for (int i = 0; i < N; i++) { /* so few bits that older architectures' detour by float is exact */
-        struct num x = num_from_int((int)random_below(r, 129) - 64), y = num_from_int((int)random_below(r, 129) - 64);
+    for (int i = 0; i < N;
+         i++) { /* so few bits that older architectures' detour by float is exact */
+        struct num x = num_from_int((int)random_below(r, 129) - 64),
+                   y = num_from_int((int)random_below(r, 129) - 64);
 
         x.exp -= 3;
         y.exp -= 4;
         a[i] = (uint16_t)num_encode(&num_bf16, x, NUM_RN, NULL);
         b[i] = (uint16_t)num_encode(&num_bf16, y, NUM_RN, NULL);
     }
-    device_run(dev, "bfloat_arithmetic", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &a, &b, &sum, &fused, &wide));
+    device_run(dev, "bfloat_arithmetic", DIM1(BLOCKS), DIM1(BLOCK), 0,
+               ARGS(&n, &a, &b, &sum, &fused, &wide));
     for (int i = 0; i < N; i++) {
         struct num x = num_decode(&num_bf16, a[i]), y = num_decode(&num_bf16, b[i]);
 
@@ -228,24 +256,22 @@ static void fp8_conversions(struct device *dev, struct random *r)
     x[1] = INFINITY;
     x[2] = -INFINITY;
     dx = device_copy(dev, x, N * sizeof *x);
-    device_run(dev, "fp8_conversions", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &dx, &e4m3, &e5m2, &back));
+    device_run(dev, "fp8_conversions", DIM1(BLOCKS), DIM1(BLOCK), 0,
+               ARGS(&n, &dx, &e4m3, &e5m2, &back));
     for (int i = 0; i < N; i++) {
         ck_assert_uint_eq(e4m3[i] & (isnan(x[i]) ? 0x7f : 0xff), fp8_of(&num_e4m3, x[i]));
-        ck_assert_uint_eq(e5m2[i] & (isnan(x[i]) ? 0x7f : 0xff),
-                          fp8_of(&num_e5m2, x[i]));
+        ck_assert_uint_eq(e5m2[i] & (isnan(x[i]) ? 0x7f : 0xff), fp8_of(&num_e5m2, x[i]));
         if (!isnan(x[i]))
-            ck_assert_uint_eq(back[i], num_encode(&num_f16, num_decode(&num_e4m3, e4m3[i]), NUM_RN, NULL));
+            ck_assert_uint_eq(back[i],
+                              num_encode(&num_f16, num_decode(&num_e4m3, e4m3[i]), NUM_RN, NULL));
     }
     free(x);
 }
 
 static const struct kernel_test tests[] = {
-    {"double_functions", double_functions},
-    {"float_functions", float_functions},
-    {"fast_functions", fast_functions},
-    {"half_arithmetic", half_arithmetic},
-    {"half_conversions", half_conversions},
-    {"bfloat_arithmetic", bfloat_arithmetic},
+    {"double_functions", double_functions}, {"float_functions", float_functions},
+    {"fast_functions", fast_functions},     {"half_arithmetic", half_arithmetic},
+    {"half_conversions", half_conversions}, {"bfloat_arithmetic", bfloat_arithmetic},
     {"fp8_conversions", fp8_conversions},
 };
 

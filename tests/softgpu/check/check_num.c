@@ -14,7 +14,8 @@
 static const struct {
     enum num_round mode;
     int fe;
-} roundings[] = {{NUM_RN, FE_TONEAREST}, {NUM_RZ, FE_TOWARDZERO}, {NUM_RM, FE_DOWNWARD}, {NUM_RP, FE_UPWARD}};
+} roundings[] = {
+    {NUM_RN, FE_TONEAREST}, {NUM_RZ, FE_TOWARDZERO}, {NUM_RM, FE_DOWNWARD}, {NUM_RP, FE_UPWARD}};
 
 enum { LOOPS = 20000 };
 
@@ -51,7 +52,8 @@ static double double_of(uint64_t bits)
     return d;
 }
 
-static void same(const struct num_format *f, const char *what, struct num got, enum num_round mode, uint64_t want)
+static void same(const struct num_format *f, const char *what, struct num got, enum num_round mode,
+                 uint64_t want)
 {
     uint64_t bits = num_encode(f, got, mode, NULL);
 
@@ -69,8 +71,10 @@ START_TEST(test_float)
     for (int i = 0; i < LOOPS; i++) {
         uint64_t a = random_value(&r, "f32", random_bits(&r)), b = random_value(&r, "f32", a);
         uint64_t c = random_value(&r, "f32", b);
-        struct num x = num_decode(&num_f32, a), y = num_decode(&num_f32, b), z = num_decode(&num_f32, c);
-        volatile float fa = float_of(a), fb = float_of(b), fc = float_of(c), sum, product, quotient, root, fused;
+        struct num x = num_decode(&num_f32, a), y = num_decode(&num_f32, b),
+                   z = num_decode(&num_f32, c);
+        volatile float fa = float_of(a), fb = float_of(b), fc = float_of(c), sum, product, quotient,
+                       root, fused;
 
         fesetround(roundings[_i].fe);
         sum = fa + fb;
@@ -96,8 +100,10 @@ START_TEST(test_double)
     for (int i = 0; i < LOOPS; i++) {
         uint64_t a = random_value(&r, "f64", random_bits(&r)), b = random_value(&r, "f64", a);
         uint64_t c = random_value(&r, "f64", b);
-        struct num x = num_decode(&num_f64, a), y = num_decode(&num_f64, b), z = num_decode(&num_f64, c);
-        volatile double fa = double_of(a), fb = double_of(b), fc = double_of(c), sum, product, quotient, root, fused;
+        struct num x = num_decode(&num_f64, a), y = num_decode(&num_f64, b),
+                   z = num_decode(&num_f64, c);
+        volatile double fa = double_of(a), fb = double_of(b), fc = double_of(c), sum, product,
+                        quotient, root, fused;
         volatile float narrow;
 
         fesetround(roundings[_i].fe);
@@ -152,12 +158,24 @@ START_TEST(test_small)
         double value;
         uint64_t bits;
     } known[] = {
-        {&num_f16, 65504, 0x7bff},  {&num_f16, 65519, 0x7bff}, {&num_f16, 65520, 0x7c00},
-        {&num_f16, 0x1p-24, 1},     {&num_f16, 0x1p-25, 0},    {&num_f16, 0x1.8p-25, 1},
-        {&num_f16, 2049, 0x6800},   {&num_f16, 2051, 0x6802},  {&num_bf16, 1, 0x3f80},
-        {&num_bf16, 257, 0x4380},   {&num_bf16, 259, 0x4382},  {&num_e4m3, 448, 0x7e},
-        {&num_e4m3, 0x1p-9, 1},     {&num_e4m3, 1, 0x38},      {&num_e5m2, 57344, 0x7b},
-        {&num_e5m2, 1, 0x3c},       {&num_tf32, 1 + 0x1p-10, 0x3f802000}, {&num_tf32, 1 + 0x1p-11, 0x3f800000},
+        {&num_f16, 65504, 0x7bff},
+        {&num_f16, 65519, 0x7bff},
+        {&num_f16, 65520, 0x7c00},
+        {&num_f16, 0x1p-24, 1},
+        {&num_f16, 0x1p-25, 0},
+        {&num_f16, 0x1.8p-25, 1},
+        {&num_f16, 2049, 0x6800},
+        {&num_f16, 2051, 0x6802},
+        {&num_bf16, 1, 0x3f80},
+        {&num_bf16, 257, 0x4380},
+        {&num_bf16, 259, 0x4382},
+        {&num_e4m3, 448, 0x7e},
+        {&num_e4m3, 0x1p-9, 1},
+        {&num_e4m3, 1, 0x38},
+        {&num_e5m2, 57344, 0x7b},
+        {&num_e5m2, 1, 0x3c},
+        {&num_tf32, 1 + 0x1p-10, 0x3f802000},
+        {&num_tf32, 1 + 0x1p-11, 0x3f800000},
     };
 
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
@@ -173,8 +191,9 @@ START_TEST(test_small)
         ck_assert_uint_eq(num_encode(known[i].f, x, NUM_RN, NULL), known[i].bits);
     }
     /* ties away from zero */
-    ck_assert_uint_eq(num_encode(&num_tf32, num_decode(&num_f64, bits_of_double(1 + 0x1p-11)), NUM_RNA, NULL),
-                      0x3f802000);
+    ck_assert_uint_eq(
+        num_encode(&num_tf32, num_decode(&num_f64, bits_of_double(1 + 0x1p-11)), NUM_RNA, NULL),
+        0x3f802000);
 }
 END_TEST
 

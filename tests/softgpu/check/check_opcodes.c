@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct table *const tables[] = {&table_int,     &table_logic,  &table_float,  &table_half,
-                                             &table_approx,  &table_cvt,    &table_compare, &table_move,
-                                             &table_memory,  &table_atomic, &table_warp};
+static const struct table *const tables[] = {
+    &table_int,     &table_logic, &table_float,  &table_half,   &table_approx, &table_cvt,
+    &table_compare, &table_move,  &table_memory, &table_atomic, &table_warp};
 
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
@@ -78,7 +78,6 @@ static void run_one(const char *mnemonic, void *arg)
     free(message);
 }
 
-
 static void one_family(const struct table *table, int i)
 {
     struct run run = {.family = &table->family[i]};
@@ -89,11 +88,11 @@ static void one_family(const struct table *table, int i)
                   run.family->pattern);
 }
 
-#define FAMILY_TEST(_table)                                                                       \
-    START_TEST(test_##_table)                                                                     \
-    {                                                                                             \
-        one_family(&table_##_table, _i);                                                          \
-    }                                                                                             \
+#define FAMILY_TEST(_table)                                                                        \
+    START_TEST(test_##_table)                                                                      \
+    {                                                                                              \
+        one_family(&table_##_table, _i);                                                           \
+    }                                                                                              \
     END_TEST
 
 FAMILY_TEST(int)
@@ -137,8 +136,9 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("opcodes");
     SRunner *runner;
     int failed;
-    const TTest *const tests[] = {test_int, test_logic, test_float, test_half, test_approx, test_cvt,
-                                  test_compare, test_move, test_memory, test_atomic, test_warp};
+    const TTest *const tests[] = {test_int,    test_logic,  test_float,   test_half,
+                                  test_approx, test_cvt,    test_compare, test_move,
+                                  test_memory, test_atomic, test_warp};
 
     collect_all();
     if (argc == 2 && strcmp(argv[1], "--list") == 0) {
@@ -149,7 +149,8 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--ptx") == 0) {
         for (int t = 0; t < TABLES; t++)
             for (size_t i = 0; i < tables[t]->n; i++)
-                pattern_expand(tables[t]->family[i].pattern, print_ptx, (void *)&tables[t]->family[i]);
+                pattern_expand(tables[t]->family[i].pattern, print_ptx,
+                               (void *)&tables[t]->family[i]);
         return 0;
     }
     if (argc == 3 && strcmp(argv[1], "--only") == 0)

@@ -124,8 +124,8 @@ static const struct sg_kernel *find(const struct device *dev, const char *name)
     return kernel;
 }
 
-enum sg_fault_kind device_try(struct device *dev, const char *name, struct dim grid, struct dim block,
-                              uint32_t shared, const void *const *args)
+enum sg_fault_kind device_try(struct device *dev, const char *name, struct dim grid,
+                              struct dim block, uint32_t shared, const void *const *args)
 {
     const struct sg_kernel *kernel = find(dev, name);
     struct sg_launch launch = {
@@ -156,8 +156,8 @@ enum sg_fault_kind device_try(struct device *dev, const char *name, struct dim g
     return kind;
 }
 
-void device_run(struct device *dev, const char *name, struct dim grid, struct dim block, uint32_t shared,
-                const void *const *args)
+void device_run(struct device *dev, const char *name, struct dim grid, struct dim block,
+                uint32_t shared, const void *const *args)
 {
     enum sg_fault_kind kind = device_try(dev, name, grid, block, shared, args);
 

@@ -24,8 +24,8 @@ struct dim {
     uint32_t x, y, z;
 };
 
-#define DIM1(_x) ((struct dim){(uint32_t)(_x), 1, 1})
-#define DIM2(_x, _y) ((struct dim){(uint32_t)(_x), (uint32_t)(_y), 1})
+#define DIM1(_x)         ((struct dim){(uint32_t)(_x), 1, 1})
+#define DIM2(_x, _y)     ((struct dim){(uint32_t)(_x), (uint32_t)(_y), 1})
 #define DIM3(_x, _y, _z) ((struct dim){(uint32_t)(_x), (uint32_t)(_y), (uint32_t)(_z)})
 
 /* The module is PTX text, or a file of the test kernels ("basic", for architecture 75, 90 or 0:
@@ -43,10 +43,10 @@ void *device_variable(struct device *dev, const char *name);
 
 /* args: pointers to the parameters' values. name: whole, or a part of a mangled name that only one
  * kernel has. device_run demands success. */
-enum sg_fault_kind device_try(struct device *dev, const char *name, struct dim grid, struct dim block,
-                              uint32_t shared, const void *const *args);
-void device_run(struct device *dev, const char *name, struct dim grid, struct dim block, uint32_t shared,
-                const void *const *args);
+enum sg_fault_kind device_try(struct device *dev, const char *name, struct dim grid,
+                              struct dim block, uint32_t shared, const void *const *args);
+void device_run(struct device *dev, const char *name, struct dim grid, struct dim block,
+                uint32_t shared, const void *const *args);
 
 #define ARGS(...) ((const void *const[]){__VA_ARGS__})
 

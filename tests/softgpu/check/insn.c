@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void expand(char *built, size_t n, const char *rest, void (*fn)(const char *, void *), void *arg)
+static void expand(char *built, size_t n, const char *rest, void (*fn)(const char *, void *),
+                   void *arg)
 {
     const char *open = strchr(rest, '{'), *close, *at;
 
@@ -34,22 +35,24 @@ void pattern_expand(const char *pattern, void (*fn)(const char *mnemonic, void *
     expand(built, 0, pattern, fn, arg);
 }
 
-static const struct {
-    const char *name;
-    int bits;
-} types[] = {
-    {"pred", 1}, {"b8", 8}, {"u8", 8}, {"s8", 8}, {"b16", 16}, {"u16", 16}, {"s16", 16}, {"f16", 16},
-    {"bf16", 16}, {"e4m3x2", 16}, {"e5m2x2", 16}, {"b32", 32}, {"u32", 32}, {"s32", 32}, {"f32", 32},
-    {"tf32", 32}, {"f16x2", 32}, {"bf16x2", 32}, {"u16x2", 32}, {"s16x2", 32}, {"b64", 64},
-    {"u64", 64}, {"s64", 64}, {"f64", 64}, {"b128", 128},
-};
-
+/* By the name's parts, since it is asked for every operand of every lane. */
 int type_bits(const char *type)
 {
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strcmp(types[i].name, type) == 0)
-            return types[i].bits;
-    return 0;
+    int bits = 0;
+
+    if (strcmp(type, "pred") == 0)
+        return 1;
+    if (strcmp(type, "e4m3x2") == 0 || strcmp(type, "e5m2x2") == 0)
+        return 16;
+    if ((type[0] == 'b' || type[0] == 't') && type[1] == 'f')
+        type++;
+    else if (!type[0] || !strchr("busf", type[0]))
+        return 0;
+    for (type++; *type >= '0' && *type <= '9'; type++)
+        bits = bits * 10 + (*type - '0');
+    if (bits != 8 && bits != 16 && bits != 32 && bits != 64 && bits != 128)
+        return 0;
+    return !*type ? bits : strcmp(type, "x2") == 0 ? 2 * bits : 0;
 }
 
 bool type_is_signed(const char *type)
@@ -82,7 +85,7 @@ void insn_parse(struct insn *in, const char *mnemonic)
 bool insn_has(const struct insn *in, const char *mod)
 {
     for (int i = 0; i < in->nmods; i++)
-        if (strcmp(in->mod[i], mod) == 0)
+        if (in->mod[i][0] == mod[0] && strcmp(in->mod[i], mod) == 0)
             return true;
     return false;
 }
@@ -94,8 +97,11 @@ const char *insn_type(const struct insn *in, int from_end)
 
 enum num_round insn_round(const struct insn *in)
 {
-    return insn_has(in, "rz") ? NUM_RZ : insn_has(in, "rm") ? NUM_RM : insn_has(in, "rp") ? NUM_RP
-           : insn_has(in, "rna") ? NUM_RNA : NUM_RN;
+    return insn_has(in, "rz")    ? NUM_RZ
+           : insn_has(in, "rm")  ? NUM_RM
+           : insn_has(in, "rp")  ? NUM_RP
+           : insn_has(in, "rna") ? NUM_RNA
+                                 : NUM_RN;
 }
 
 int64_t sign_extend(uint64_t v, int bits)

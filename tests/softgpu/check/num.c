@@ -17,12 +17,15 @@ const struct num_format num_e5m2 = {"e5m2", 5, 2, 0, true, 0x7f};
 
 const struct num_format *num_format_of(const char *type)
 {
-    static const struct num_format *const all[] = {&num_f16, &num_bf16, &num_f32, &num_f64,
+    static const struct num_format *const all[] = {&num_f16,  &num_bf16, &num_f32, &num_f64,
                                                    &num_tf32, &num_e4m3, &num_e5m2};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        size_t n = strlen(all[i]->name);
+        size_t n;
 
+        if (type[0] != all[i]->name[0])
+            continue;
+        n = strlen(all[i]->name);
         if (strncmp(type, all[i]->name, n) == 0 && (!type[n] || strcmp(type + n, "x2") == 0))
             return all[i];
     }

@@ -23,14 +23,14 @@ bool insn_has(const struct insn *in, const char *mod);
 const char *insn_type(const struct insn *in, int from_end); /* 0: the last */
 int type_bits(const char *type);                            /* pred: 1; 0: not a type */
 bool type_is_signed(const char *type);
-bool type_is_pair(const char *type); /* f16x2 and the like: two values in 32 bits */
+bool type_is_pair(const char *type);              /* f16x2 and the like: two values in 32 bits */
 enum num_round insn_round(const struct insn *in); /* default RN */
 
 enum rule {
-    RULE_BITS,    /* equal in every bit */
-    RULE_NAN,     /* any NaN of the type */
-    RULE_NEAR,    /* a number within tolerance of value; infinite value: the same infinity */
-    RULE_ANY,     /* unspecified by the PTX ISA */
+    RULE_BITS, /* equal in every bit */
+    RULE_NAN,  /* any NaN of the type */
+    RULE_NEAR, /* a number within tolerance of value; infinite value: the same infinity */
+    RULE_ANY,  /* unspecified by the PTX ISA */
 };
 
 struct want {
@@ -67,10 +67,10 @@ struct family {
 };
 
 enum {
-    OP_HALVES = 1,    /* ref is for one half: run it for each half of x2 types */
-    OP_NO_ALIAS = 2,  /* destination must differ from the sources */
-    OP_NO_IMM = 4,    /* the last source can't be an immediate */
-    OP_NO_GUARD = 8,  /* not to be guarded lane by lane */
+    OP_HALVES = 1,   /* ref is for one half: run it for each half of x2 types */
+    OP_NO_ALIAS = 2, /* destination must differ from the sources */
+    OP_NO_IMM = 4,   /* the last source can't be an immediate */
+    OP_NO_GUARD = 8, /* not to be guarded lane by lane */
 };
 
 struct table {
@@ -102,7 +102,7 @@ struct num source_num(const struct insn *in, const struct num_format *f, uint64_
 int64_t sign_extend(uint64_t v, int bits);
 uint64_t low_bits(uint64_t v, int bits);
 
-#define TABLE(_name, _families)                                                                   \
+#define TABLE(_name, _families)                                                                    \
     const struct table _name = {#_name, _families, sizeof _families / sizeof _families[0]}
 
 #endif

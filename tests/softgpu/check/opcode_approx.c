@@ -86,7 +86,8 @@ static void ref_rsqrt(const struct insn *in, const uint64_t *s, struct want *w)
     long double x = source(in, s[0]);
 
     /* of -0: -Inf */
-    relative(w, in, x == 0 ? copysignl(INFINITY, x) : 1 / sqrtl(x), format(in) == &num_f64 ? -19 : -22.9L);
+    relative(w, in, x == 0 ? copysignl(INFINITY, x) : 1 / sqrtl(x),
+             format(in) == &num_f64 ? -19 : -22.9L);
 }
 
 /* An absolute error is stated for one period; beyond it only that the result is a number. */
@@ -120,7 +121,10 @@ static void ref_tanh(const struct insn *in, const uint64_t *s, struct want *w)
     const struct num_format *f = format(in);
     long double v = tanhl(source(in, s[0]));
 
-    near(w, in, v, f == &num_f32 ? fabsl(v) * power(-11) : f == &num_f16 ? power(-10.987L) : power(-8));
+    near(w, in, v,
+         f == &num_f32   ? fabsl(v) * power(-11)
+         : f == &num_f16 ? power(-10.987L)
+                         : power(-8));
 }
 
 /* .approx: two units while |b| lies in [2^-126, 2^126]; above, the quotient may become 0 (and

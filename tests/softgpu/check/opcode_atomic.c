@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Atomic operations on memory of the thread's own (contention is check_engine's matter). No state. */
+ * Atomic operations on memory of the thread's own (contention is check_engine's matter). No state.
+ */
 #include "opcode.h"
 
 #include <string.h>
 
-static void give_float(const struct insn *in, const struct num_format *f, const uint64_t *s, struct want *w)
+static void give_float(const struct insn *in, const struct num_format *f, const uint64_t *s,
+                       struct want *w)
 {
     struct num a = num_decode(f, s[0]), b = num_decode(f, s[1]);
 
@@ -81,23 +83,26 @@ static void ref_red(const struct insn *in, const uint64_t *s, struct want *w)
     give_all(in, s, w);
 }
 
-#define OPS                                                                                       \
+#define OPS                                                                                        \
     "{add.u32,add.s32,add.u64,add.f32,add.f64,add.noftz.f16,add.noftz.f16x2,add.noftz.bf16,"       \
     "add.noftz.bf16x2,min.u32,min.s32,min.u64,min.s64,max.u32,max.s32,max.u64,max.s64,inc.u32,"    \
     "dec.u32,and.b32,and.b64,or.b32,or.b64,xor.b32,xor.b64}"
 #define EXCHANGE "{exch.b32,exch.b64}"
-#define ORDER "{.relaxed,.acquire,.release,.acq_rel}"
-#define SCOPE "{.cta,.gpu,.sys}"
+#define ORDER    "{.relaxed,.acquire,.release,.acq_rel}"
+#define SCOPE    "{.cta,.gpu,.sys}"
 
-#define ATOM(_space, _address) "st" _space "$T [" _address "], $a; $m $d, [" _address "], $b; ld" _space \
-    "$T $e, [" _address "];"
-#define CAS(_space, _address) "st" _space "$T [" _address "], $a; $m $d, [" _address "], $b, $c; ld" _space \
+#define ATOM(_space, _address)                                                                     \
+    "st" _space "$T [" _address "], $a; $m $d, [" _address "], $b; ld" _space "$T $e, [" _address  \
+    "];"
+#define CAS(_space, _address)                                                                      \
+    "st" _space "$T [" _address "], $a; $m $d, [" _address "], $b, $c; ld" _space                  \
     "$T $e, [" _address "];"
 /* with a comparison that succeeds */
-#define CAS_HIT(_space, _address) "st" _space "$T [" _address "], $b; $m $d, [" _address "], $b, $c; ld" \
-    _space "$T $e, [" _address "];"
-#define RED(_space, _address) "st" _space "$T [" _address "], $a; $m [" _address "], $b; ld" _space \
-    "$T $d, [" _address "];"
+#define CAS_HIT(_space, _address)                                                                  \
+    "st" _space "$T [" _address "], $b; $m $d, [" _address "], $b, $c; ld" _space                  \
+    "$T $e, [" _address "];"
+#define RED(_space, _address)                                                                      \
+    "st" _space "$T [" _address "], $a; $m [" _address "], $b; ld" _space "$T $d, [" _address "];"
 
 static void ref_hit(const struct insn *in, const uint64_t *s, struct want *w)
 {
@@ -113,28 +118,39 @@ static const struct family families[] = {
     {"atom." OPS, "T,T=T,T", ATOM("", "$S"), ref_atom, NULL, "-a", 0},
     {"atom" SCOPE "{.global,}." OPS, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
     {"atom" SCOPE ".shared." OPS, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a", 0},
-    {"atom" ORDER SCOPE "{.global,}." OPS, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
+    {"atom" ORDER SCOPE "{.global,}." OPS, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a",
+     0},
     {"atom.add" ORDER ".gpu.u32", "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
     {"atom" ORDER SCOPE ".shared." OPS, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a", 0},
-    {"atom{,.cta,.gpu,.sys}{.global,}." EXCHANGE, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
-    {"atom{,.cta,.gpu,.sys}.shared." EXCHANGE, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a", 0},
-    {"atom" ORDER SCOPE "{.global,}." EXCHANGE, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
-    {"atom" ORDER SCOPE ".shared." EXCHANGE, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a", 0},
-    {"atom{,.cta,.gpu,.sys}{.global,}.cas.{b16,b32,b64}", "T,T=T,T,T", CAS(".global", "$g"), ref_atom, NULL, "-a", 0},
-    {"atom{,.cta,.gpu,.sys}{.global,}.cas.{b16,b32,b64}", "T,T=T,T,T", CAS_HIT(".global", "$g"), ref_hit, NULL, "-b",
-     OP_NO_ALIAS},
+    {"atom{,.cta,.gpu,.sys}{.global,}." EXCHANGE, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL,
+     "-a", 0},
+    {"atom{,.cta,.gpu,.sys}.shared." EXCHANGE, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL,
+     "-a", 0},
+    {"atom" ORDER SCOPE "{.global,}." EXCHANGE, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL,
+     "-a", 0},
+    {"atom" ORDER SCOPE ".shared." EXCHANGE, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a",
+     0},
+    {"atom{,.cta,.gpu,.sys}{.global,}.cas.{b16,b32,b64}", "T,T=T,T,T", CAS(".global", "$g"),
+     ref_atom, NULL, "-a", 0},
+    {"atom{,.cta,.gpu,.sys}{.global,}.cas.{b16,b32,b64}", "T,T=T,T,T", CAS_HIT(".global", "$g"),
+     ref_hit, NULL, "-b", OP_NO_ALIAS},
     {"atom.shared.cas.{b16,b32,b64}", "T,T=T,T,T", CAS(".shared", "$s"), ref_atom, NULL, "-a", 0},
-    {"atom.shared.cas.{b16,b32,b64}", "T,T=T,T,T", CAS_HIT(".shared", "$s"), ref_hit, NULL, "-b", OP_NO_ALIAS},
-    {"atom" ORDER SCOPE "{.global,}.cas.{b16,b32,b64}", "T,T=T,T,T", CAS(".global", "$g"), ref_atom, NULL, "-a", 0},
-    {"atom" ORDER SCOPE ".shared.cas.{b16,b32,b64}", "T,T=T,T,T", CAS(".shared", "$s"), ref_atom, NULL, "-a", 0},
+    {"atom.shared.cas.{b16,b32,b64}", "T,T=T,T,T", CAS_HIT(".shared", "$s"), ref_hit, NULL, "-b",
+     OP_NO_ALIAS},
+    {"atom" ORDER SCOPE "{.global,}.cas.{b16,b32,b64}", "T,T=T,T,T", CAS(".global", "$g"), ref_atom,
+     NULL, "-a", 0},
+    {"atom" ORDER SCOPE ".shared.cas.{b16,b32,b64}", "T,T=T,T,T", CAS(".shared", "$s"), ref_atom,
+     NULL, "-a", 0},
 
     {"red.global." OPS, "T=T,T", RED(".global", "$g"), ref_red, NULL, "a", OP_NO_ALIAS},
     {"red.shared." OPS, "T=T,T", RED(".shared", "$s"), ref_red, NULL, "a", OP_NO_ALIAS},
     {"red." OPS, "T=T,T", RED("", "$G"), ref_red, NULL, "a", OP_NO_ALIAS},
     {"red" SCOPE "{.global,}." OPS, "T=T,T", RED(".global", "$g"), ref_red, NULL, "a", OP_NO_ALIAS},
     {"red" SCOPE ".shared." OPS, "T=T,T", RED(".shared", "$s"), ref_red, NULL, "a", OP_NO_ALIAS},
-    {"red{.relaxed,.release}" SCOPE "{.global,}." OPS, "T=T,T", RED(".global", "$g"), ref_red, NULL, "a", OP_NO_ALIAS},
-    {"red{.relaxed,.release}" SCOPE ".shared." OPS, "T=T,T", RED(".shared", "$s"), ref_red, NULL, "a", OP_NO_ALIAS},
+    {"red{.relaxed,.release}" SCOPE "{.global,}." OPS, "T=T,T", RED(".global", "$g"), ref_red, NULL,
+     "a", OP_NO_ALIAS},
+    {"red{.relaxed,.release}" SCOPE ".shared." OPS, "T=T,T", RED(".shared", "$s"), ref_red, NULL,
+     "a", OP_NO_ALIAS},
 };
 
 TABLE(table_atomic, families);

@@ -59,7 +59,10 @@ static void ref_int_float(const struct insn *in, const uint64_t *s, struct want 
 
 static enum num_round int_round(const struct insn *in)
 {
-    return insn_has(in, "rni") ? NUM_RN : insn_has(in, "rmi") ? NUM_RM : insn_has(in, "rpi") ? NUM_RP : NUM_RZ;
+    return insn_has(in, "rni")   ? NUM_RN
+           : insn_has(in, "rmi") ? NUM_RM
+           : insn_has(in, "rpi") ? NUM_RP
+                                 : NUM_RZ;
 }
 
 /* .ftz concerns single precision only. */
@@ -146,7 +149,7 @@ static void ref_two(const struct insn *in, const uint64_t *s, struct want *w)
     give_float(in, float_source(in, s[0]), &w[1]);
 }
 
-#define INTS "{u8,s8,u16,s16,u32,s32,u64,s64}"
+#define INTS  "{u8,s8,u16,s16,u32,s32,u64,s64}"
 #define ROUND "{rn,rz,rm,rp}"
 
 static const struct family families[] = {
@@ -157,11 +160,14 @@ static const struct family families[] = {
     {"cvt.sat.{u16,s16}.{u32,s32,u64,s64}", "S=T", NULL, ref_int_int, NULL, NULL, 0},
     {"cvt.sat{.u32.s8,.u32.s16,.u32.s32,.s32.u32}", "S=T", NULL, ref_int_int, NULL, NULL, 0},
     {"cvt.sat.{u32,s32}.{u64,s64}", "S=T", NULL, ref_int_int, NULL, NULL, 0},
-    {"cvt.sat{.u64.s8,.u64.s16,.u64.s32,.u64.s64,.s64.u64}", "S=T", NULL, ref_int_int, NULL, NULL, 0},
+    {"cvt.sat{.u64.s8,.u64.s16,.u64.s32,.u64.s64,.s64.u64}", "S=T", NULL, ref_int_int, NULL, NULL,
+     0},
     {"cvt." ROUND "{,.sat}.{f16,f32,f64}." INTS, "S=T", NULL, ref_int_float, NULL, NULL, 0},
     {"cvt." ROUND ".bf16.{u16,s16,u32,s32,u64,s64}", "S=T", NULL, ref_int_float, NULL, NULL, 0},
-    {"cvt.{rni,rzi,rmi,rpi}{,.sat}." INTS ".{f16,f32,f64}", "S=T", NULL, ref_float_int, NULL, NULL, 0},
-    {"cvt.{rni,rzi,rmi,rpi}.{u16,s16,u32,s32,u64,s64}.bf16", "S=T", NULL, ref_float_int, NULL, NULL, 0},
+    {"cvt.{rni,rzi,rmi,rpi}{,.sat}." INTS ".{f16,f32,f64}", "S=T", NULL, ref_float_int, NULL, NULL,
+     0},
+    {"cvt.{rni,rzi,rmi,rpi}.{u16,s16,u32,s32,u64,s64}.bf16", "S=T", NULL, ref_float_int, NULL, NULL,
+     0},
     {"cvt.{rni,rzi,rmi,rpi}.ftz{,.sat}." INTS ".f32", "S=T", NULL, ref_float_int, NULL, NULL, 0},
     {"cvt{,.ftz}{,.sat}.f32.{f16,f32}", "S=T", NULL, ref_float_float, NULL, NULL, 0},
     {"cvt.f32.bf16", "S=T", NULL, ref_float_float, NULL, NULL, 0},
@@ -183,7 +189,8 @@ static const struct family families[] = {
     {"cvt.rna{,.satfinite}.tf32.f32", "S=T", NULL, ref_float_float, NULL, NULL, 0},
     {"cvt.{rn,rz}{,.relu}.tf32.f32", "S=T", NULL, ref_float_float, NULL, NULL, 0},
     {"cvt.rn.satfinite{,.relu}.{e4m3x2,e5m2x2}.f32", "S=T,T", NULL, ref_two, NULL, NULL, OP_HALVES},
-    {"cvt.rn.satfinite{,.relu}.{e4m3x2,e5m2x2}.f16x2", "S=T", NULL, ref_float_float, NULL, NULL, OP_HALVES},
+    {"cvt.rn.satfinite{,.relu}.{e4m3x2,e5m2x2}.f16x2", "S=T", NULL, ref_float_float, NULL, NULL,
+     OP_HALVES},
     {"cvt.rn{,.relu}.f16x2.{e4m3x2,e5m2x2}", "S=T", NULL, ref_float_float, NULL, NULL, OP_HALVES},
 };
 

@@ -23,7 +23,8 @@ static void ref_add(const struct insn *in, const uint64_t *s, struct want *w)
 
 static void ref_sub(const struct insn *in, const uint64_t *s, struct want *w)
 {
-    want_result(w, in, format(in), num_add(source(in, s[0]), num_negate(source(in, s[1])), insn_round(in)));
+    want_result(w, in, format(in),
+                num_add(source(in, s[0]), num_negate(source(in, s[1])), insn_round(in)));
 }
 
 static void ref_mul(const struct insn *in, const uint64_t *s, struct want *w)
@@ -132,11 +133,11 @@ static void ref_testp(const struct insn *in, const uint64_t *s, struct want *w)
                  : insn_has(in, "infinite")   ? kind == NUM_INF
                  : insn_has(in, "number")     ? kind != NUM_NAN
                  : insn_has(in, "notanumber") ? kind == NUM_NAN
-                 : insn_has(in, "normal")     ? kind == NUM_ZERO || (kind == NUM_FINITE && !subnormal)
-                                              : subnormal);
+                 : insn_has(in, "normal") ? kind == NUM_ZERO || (kind == NUM_FINITE && !subnormal)
+                                          : subnormal);
 }
 
-#define ROUND "{.rn,.rz,.rm,.rp}"
+#define ROUND       "{.rn,.rz,.rm,.rp}"
 #define MAYBE_ROUND "{,.rn,.rz,.rm,.rp}"
 
 static const struct family families[] = {
@@ -161,8 +162,8 @@ static const struct family families[] = {
     {"copysign.{f32,f64}", "T=T,T", NULL, ref_copysign, NULL, NULL, 0},
     {"{min,max}{,.ftz}{,.NaN}{,.xorsign.abs}.f32", "T=T,T", NULL, ref_min_max, NULL, NULL, 0},
     {"{min,max}.f64", "T=T,T", NULL, ref_min_max, NULL, NULL, 0},
-    {"testp.{finite,infinite,number,notanumber,normal,subnormal}.{f32,f64}", "pred=T", NULL, ref_testp,
-     NULL, NULL, 0},
+    {"testp.{finite,infinite,number,notanumber,normal,subnormal}.{f32,f64}", "pred=T", NULL,
+     ref_testp, NULL, NULL, 0},
 };
 
 TABLE(table_float, families);
@@ -182,7 +183,9 @@ static const struct family half_families[] = {
     {"abs.{bf16,bf16x2}", "T=T", NULL, ref_abs, NULL, NULL, OP_HALVES},
     {"{min,max}{,.ftz}{,.NaN}{,.xorsign.abs}.{f16,f16x2}", "T=T,T", NULL, ref_min_max, NULL, NULL,
      OP_HALVES},
-    {"{min,max}{,.NaN}{,.xorsign.abs}.{bf16,bf16x2}", "T=T,T", NULL, ref_min_max, NULL, NULL, OP_HALVES},
+    {"{min,max}{,.NaN}{,.xorsign.abs}.{bf16,bf16x2}", "T=T,T", NULL, ref_min_max, NULL, NULL,
+     OP_HALVES},
 };
 
-const struct table table_half = {"table_half", half_families, sizeof half_families / sizeof half_families[0]};
+const struct table table_half = {"table_half", half_families,
+                                 sizeof half_families / sizeof half_families[0]};

@@ -153,7 +153,8 @@ static void ref_max(const struct insn *in, const uint64_t *s, struct want *w)
 
 /* Carry chains. Source c sets the carry before the instruction where it is not 0; destination e
  * is the carry after it: unchanged without .cc. */
-static void give_carry(const struct insn *in, const uint64_t *s, struct want *w, num_u128 sum, int carry_in)
+static void give_carry(const struct insn *in, const uint64_t *s, struct want *w, num_u128 sum,
+                       int carry_in)
 {
     int bits = width(in);
 
@@ -199,7 +200,8 @@ static void ref_dot(const struct insn *in, const uint64_t *s, struct want *w)
     for (int i = 0; i < n; i++) {
         uint64_t a = low_bits(s[0] >> i * a_bits, a_bits), b = low_bits(s[1] >> (first + i) * 8, 8);
 
-        sum += (a_signed ? sign_extend(a, a_bits) : (int64_t)a) * (b_signed ? sign_extend(b, 8) : (int64_t)b);
+        sum += (a_signed ? sign_extend(a, a_bits) : (int64_t)a) *
+               (b_signed ? sign_extend(b, 8) : (int64_t)b);
     }
     want_bits(w, low_bits((uint64_t)sum, 32));
 }
@@ -232,34 +234,34 @@ static const struct family families[] = {
     {"min{.u16x2,.s16x2,.relu.s16x2}", "T=T,T", NULL, ref_min, NULL, NULL, OP_HALVES},
     {"max{.u16x2,.s16x2,.relu.s16x2}", "T=T,T", NULL, ref_max, NULL, NULL, OP_HALVES},
 
-    {"add.cc.{u32,s32}", "T,T=T,T,T", "$n $d, $a, $b; addc.u32 $e, 0, 0;", ref_add_carry, NULL, NULL,
-     OP_NO_GUARD},
-    {"add.cc.{u64,s64}", "T,T=T,T,T", "$n $d, $a, $b; addc.u64 $e, 0, 0;", ref_add_carry, NULL, NULL,
-     OP_NO_GUARD},
+    {"add.cc.{u32,s32}", "T,T=T,T,T", "$n $d, $a, $b; addc.u32 $e, 0, 0;", ref_add_carry, NULL,
+     NULL, OP_NO_GUARD},
+    {"add.cc.{u64,s64}", "T,T=T,T,T", "$n $d, $a, $b; addc.u64 $e, 0, 0;", ref_add_carry, NULL,
+     NULL, OP_NO_GUARD},
     {"addc{.cc,}.{u32,s32}", "T,T=T,T,T",
      "add.cc.u32 $u, $c, 0xffffffff; $n $d, $a, $b; addc.u32 $e, 0, 0;", ref_add_carry, NULL, NULL,
      OP_NO_GUARD},
     {"addc{.cc,}.{u64,s64}", "T,T=T,T,T",
-     "add.cc.u64 $t, $c, 0xffffffffffffffff; $n $d, $a, $b; addc.u64 $e, 0, 0;", ref_add_carry, NULL,
+     "add.cc.u64 $t, $c, 0xffffffffffffffff; $n $d, $a, $b; addc.u64 $e, 0, 0;", ref_add_carry,
+     NULL, NULL, OP_NO_GUARD},
+    {"sub.cc.{u32,s32}", "T,T=T,T,T", "$n $d, $a, $b; subc.u32 $e, 0, 0;", ref_sub_carry, NULL,
      NULL, OP_NO_GUARD},
-    {"sub.cc.{u32,s32}", "T,T=T,T,T", "$n $d, $a, $b; subc.u32 $e, 0, 0;", ref_sub_carry, NULL, NULL,
-     OP_NO_GUARD},
-    {"sub.cc.{u64,s64}", "T,T=T,T,T", "$n $d, $a, $b; subc.u64 $e, 0, 0;", ref_sub_carry, NULL, NULL,
-     OP_NO_GUARD},
+    {"sub.cc.{u64,s64}", "T,T=T,T,T", "$n $d, $a, $b; subc.u64 $e, 0, 0;", ref_sub_carry, NULL,
+     NULL, OP_NO_GUARD},
     {"subc{.cc,}.{u32,s32}", "T,T=T,T,T", "sub.cc.u32 $u, 0, $c; $n $d, $a, $b; subc.u32 $e, 0, 0;",
      ref_sub_carry, NULL, NULL, OP_NO_GUARD},
     {"subc{.cc,}.{u64,s64}", "T,T=T,T,T", "sub.cc.u64 $t, 0, $c; $n $d, $a, $b; subc.u64 $e, 0, 0;",
      ref_sub_carry, NULL, NULL, OP_NO_GUARD},
-    {"mad.{lo,hi}.cc.{u32,s32}", "T,T=T,T,T,T", "$n $d, $a, $b, $c; addc.u32 $e, 0, 0;", ref_mad_carry,
-     NULL, NULL, OP_NO_GUARD},
-    {"mad.{lo,hi}.cc.{u64,s64}", "T,T=T,T,T,T", "$n $d, $a, $b, $c; addc.u64 $e, 0, 0;", ref_mad_carry,
-     NULL, NULL, OP_NO_GUARD},
+    {"mad.{lo,hi}.cc.{u32,s32}", "T,T=T,T,T,T", "$n $d, $a, $b, $c; addc.u32 $e, 0, 0;",
+     ref_mad_carry, NULL, NULL, OP_NO_GUARD},
+    {"mad.{lo,hi}.cc.{u64,s64}", "T,T=T,T,T,T", "$n $d, $a, $b, $c; addc.u64 $e, 0, 0;",
+     ref_mad_carry, NULL, NULL, OP_NO_GUARD},
     {"madc.{lo,hi}{.cc,}.{u32,s32}", "T,T=T,T,T,T",
-     "add.cc.u32 $u, $x, 0xffffffff; $n $d, $a, $b, $c; addc.u32 $e, 0, 0;", ref_mad_carry, NULL, NULL,
-     OP_NO_GUARD},
-    {"madc.{lo,hi}{.cc,}.{u64,s64}", "T,T=T,T,T,T",
-     "add.cc.u64 $t, $x, 0xffffffffffffffff; $n $d, $a, $b, $c; addc.u64 $e, 0, 0;", ref_mad_carry, NULL,
+     "add.cc.u32 $u, $x, 0xffffffff; $n $d, $a, $b, $c; addc.u32 $e, 0, 0;", ref_mad_carry, NULL,
      NULL, OP_NO_GUARD},
+    {"madc.{lo,hi}{.cc,}.{u64,s64}", "T,T=T,T,T,T",
+     "add.cc.u64 $t, $x, 0xffffffffffffffff; $n $d, $a, $b, $c; addc.u64 $e, 0, 0;", ref_mad_carry,
+     NULL, NULL, OP_NO_GUARD},
 
     {"dp4a.{u32,s32}.{u32,s32}", "b32=b32,b32,b32", NULL, ref_dot, NULL, NULL, 0},
     {"dp2a.{lo,hi}.{u32,s32}.{u32,s32}", "b32=b32,b32,b32", NULL, ref_dot, NULL, NULL, 0},

@@ -99,7 +99,9 @@ static void ref_shf(const struct insn *in, const uint64_t *s, struct want *w)
     uint64_t pair = s[1] << 32 | s[0];
     unsigned count = insn_has(in, "wrap") ? s[2] & 31 : s[2] < 32 ? (unsigned)s[2] : 32;
 
-    want_bits(w, low_bits(insn_has(in, "l") ? count == 32 ? s[0] : pair << count >> 32 : pair >> count, 32));
+    want_bits(
+        w,
+        low_bits(insn_has(in, "l") ? count == 32 ? s[0] : pair << count >> 32 : pair >> count, 32));
 }
 
 static void ref_popc(const struct insn *in, const uint64_t *s, struct want *w)
@@ -201,7 +203,8 @@ static void ref_bfi(const struct insn *in, const uint64_t *s, struct want *w)
     want_bits(w, r);
 }
 
-/* Extends the number in the low b bits of a. .clamp: b of 32 or more takes all; .wrap: b modulo 32. */
+/* Extends the number in the low b bits of a. .clamp: b of 32 or more takes all; .wrap: b modulo 32.
+ */
 static void ref_szext(const struct insn *in, const uint64_t *s, struct want *w)
 {
     unsigned n = s[1] & 31;
@@ -256,8 +259,8 @@ static void ref_prmt(const struct insn *in, const uint64_t *s, struct want *w)
     want_bits(w, r);
 }
 
-#define LOP3(_a, _b, _c, _d)                                                                      \
-    "$m $d, $a, $b, $c, " #_a "; $m $e, $a, $b, $c, " #_b "; $m $f, $a, $b, $c, " #_c            \
+#define LOP3(_a, _b, _c, _d)                                                                       \
+    "$m $d, $a, $b, $c, " #_a "; $m $e, $a, $b, $c, " #_b "; $m $f, $a, $b, $c, " #_c              \
     "; $m $h, $a, $b, $c, " #_d ";"
 
 static const struct family families[] = {
@@ -266,9 +269,12 @@ static const struct family families[] = {
     {"xor.{pred,b16,b32,b64}", "T=T,T", NULL, ref_xor, NULL, NULL, 0},
     {"not.{pred,b16,b32,b64}", "T=T", NULL, ref_not, NULL, NULL, 0},
     {"cnot.{b16,b32,b64}", "T=T", NULL, ref_cnot, NULL, NULL, 0},
-    {"lop3.b32", "T,T,T,T=T,T,T", LOP3(0x80, 0xfe, 0x96, 0xe8), ref_lop3_a, NULL, NULL, OP_NO_ALIAS},
-    {"lop3.b32", "T,T,T,T=T,T,T", LOP3(0x00, 0xff, 0xca, 0x1b), ref_lop3_b, NULL, NULL, OP_NO_ALIAS},
-    {"lop3.b32", "T,T,T,T=T,T,T", LOP3(0xf8, 0x6a, 0x3c, 0xd2), ref_lop3_c, NULL, NULL, OP_NO_ALIAS},
+    {"lop3.b32", "T,T,T,T=T,T,T", LOP3(0x80, 0xfe, 0x96, 0xe8), ref_lop3_a, NULL, NULL,
+     OP_NO_ALIAS},
+    {"lop3.b32", "T,T,T,T=T,T,T", LOP3(0x00, 0xff, 0xca, 0x1b), ref_lop3_b, NULL, NULL,
+     OP_NO_ALIAS},
+    {"lop3.b32", "T,T,T,T=T,T,T", LOP3(0xf8, 0x6a, 0x3c, 0xd2), ref_lop3_c, NULL, NULL,
+     OP_NO_ALIAS},
     {"shl.{b16,b32,b64}", "T=T,count", NULL, ref_shl, NULL, NULL, 0},
     {"shr.{b16,b32,b64,u16,u32,u64,s16,s32,s64}", "T=T,count", NULL, ref_shr, NULL, NULL, 0},
     {"shf.{l,r}.{clamp,wrap}.b32", "T=T,T,count", NULL, ref_shf, NULL, NULL, 0},

@@ -80,27 +80,32 @@ static void ref_store_vector(const struct insn *in, const uint64_t *s, struct wa
     }
 }
 
-#define ALL "{b8,b16,b32,b64,u8,u16,u32,u64,s8,s16,s32,s64,f32,f64}"
+#define ALL    "{b8,b16,b32,b64,u8,u16,u32,u64,s8,s16,s32,s64,f32,f64}"
 #define NARROW "{b8,b16,b32,u8,u16,u32,s8,s16,s32}"
-#define FOUR "{b8,b16,b32,u8,u16,u32,s8,s16,s32,f32}"
-#define SIZES "{b8,b16,b32,b64}"
+#define FOUR   "{b8,b16,b32,u8,u16,u32,s8,s16,s32,f32}"
+#define SIZES  "{b8,b16,b32,b64}"
 #define SCOPES "{.cta,.gpu,.sys}"
-#define CACHE "{.ca,.cg,.cs,.lu,.cv}"
+#define CACHE  "{.ca,.cg,.cs,.lu,.cv}"
 
 #define LOAD(_space, _address) "st" _space ".b64 [" _address "], $A; $m $d, [" _address "];"
-#define LOAD_WIDE(_space, _address) LOAD(_space, _address) " $m $e, [" _address "]; $m $f, [" _address "];"
-#define LOAD2(_space, _address)                                                                   \
-    "st" _space ".b64 [" _address "], $A; st" _space ".b64 [" _address "+8], $B; $m {$d, $e}, [" _address "];"
-#define LOAD4(_space, _address)                                                                   \
+#define LOAD_WIDE(_space, _address)                                                                \
+    LOAD(_space, _address) " $m $e, [" _address "]; $m $f, [" _address "];"
+#define LOAD2(_space, _address)                                                                    \
+    "st" _space ".b64 [" _address "], $A; st" _space ".b64 [" _address                             \
+    "+8], $B; $m {$d, $e}, [" _address "];"
+#define LOAD4(_space, _address)                                                                    \
     "st" _space ".b64 [" _address "], $A; st" _space ".b64 [" _address "+8], $B; "                 \
     "$m {$d, $e, $f, $h}, [" _address "];"
-#define STORE(_space, _address) "st" _space ".b64 [" _address "], $B; $m [" _address "], $a; ld" _space \
-    ".b64 $d, [" _address "];"
-#define STORE_WIDE(_space, _address) STORE(_space, _address) " st" _space ".b64 [" _address "+16], $B; $m [" \
-    _address "+16], $c; ld" _space ".b64 $e, [" _address "+16];"
-#define STORE_VECTOR(_space, _address, _list)                                                     \
-    "st" _space ".b64 [" _address "], $C; st" _space ".b64 [" _address "+8], $C; $m [" _address "], " \
-    _list "; ld" _space ".b64 $d, [" _address "]; ld" _space ".b64 $e, [" _address "+8];"
+#define STORE(_space, _address)                                                                    \
+    "st" _space ".b64 [" _address "], $B; $m [" _address "], $a; ld" _space ".b64 $d, [" _address  \
+    "];"
+#define STORE_WIDE(_space, _address)                                                               \
+    STORE(_space, _address)                                                                        \
+    " st" _space ".b64 [" _address "+16], $B; $m [" _address "+16], $c; ld" _space                 \
+    ".b64 $e, [" _address "+16];"
+#define STORE_VECTOR(_space, _address, _list)                                                      \
+    "st" _space ".b64 [" _address "], $C; st" _space ".b64 [" _address "+8], $C; $m [" _address    \
+    "], " _list "; ld" _space ".b64 $d, [" _address "]; ld" _space ".b64 $e, [" _address "+8];"
 
 static const struct family families[] = {
     {"ld.global." ALL, "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
@@ -109,43 +114,50 @@ static const struct family families[] = {
     {"ld." ALL, "T=b64", LOAD("", "$G"), ref_load, NULL, NULL, 0},
     {"ld." ALL, "T=b64", LOAD("", "$S"), ref_load, NULL, NULL, 0},
     {"ld." ALL, "T=b64", LOAD("", "$L"), ref_load, NULL, NULL, 0},
-    {"ld{.global,.global.nc,.volatile.global}." NARROW, "T,u32,u64=b64", LOAD_WIDE(".global", "$g"), ref_load,
+    {"ld{.global,.global.nc,.volatile.global}." NARROW, "T,u32,u64=b64", LOAD_WIDE(".global", "$g"),
+     ref_load, NULL, NULL, 0},
+    {"ld{.shared,.volatile.shared}." NARROW, "T,u32,u64=b64", LOAD_WIDE(".shared", "$s"), ref_load,
      NULL, NULL, 0},
-    {"ld{.shared,.volatile.shared}." NARROW, "T,u32,u64=b64", LOAD_WIDE(".shared", "$s"), ref_load, NULL, NULL, 0},
     {"ld.local." NARROW, "T,u32,u64=b64", LOAD_WIDE(".local", "$l"), ref_load, NULL, NULL, 0},
     {"ld." NARROW, "T,u32,u64=b64", LOAD_WIDE("", "$G"), ref_load, NULL, NULL, 0},
     {"ld.global" CACHE "." ALL, "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
     {"ld.global.nc." ALL, "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
     {"ld.global{.ca,.cg,.cs}.nc." ALL, "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
-    {"ld.global{,.nc}{.L1::no_allocate,.L1::evict_last,.L2::128B,.L1::no_allocate.L2::256B}." SIZES, "T=b64",
-     LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
+    {"ld.global{,.nc}{.L1::no_allocate,.L1::evict_last,.L2::128B,.L1::no_allocate.L2::256B}." SIZES,
+     "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
     {"ld.volatile{.global,}." ALL, "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
     {"ld.volatile.shared." ALL, "T=b64", LOAD(".shared", "$s"), ref_load, NULL, NULL, 0},
-    {"ld{.relaxed,.acquire}" SCOPES "{.global,}." ALL, "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
-    {"ld{.relaxed,.acquire}" SCOPES ".shared." ALL, "T=b64", LOAD(".shared", "$s"), ref_load, NULL, NULL, 0},
+    {"ld{.relaxed,.acquire}" SCOPES "{.global,}." ALL, "T=b64", LOAD(".global", "$g"), ref_load,
+     NULL, NULL, 0},
+    {"ld{.relaxed,.acquire}" SCOPES ".shared." ALL, "T=b64", LOAD(".shared", "$s"), ref_load, NULL,
+     NULL, 0},
     {"ld.weak.global." SIZES, "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
     {"ld.const." ALL, "T=b32", "$m $d, [table+16];", ref_load_fixed, NULL, NULL, OP_NO_ALIAS},
-    {"ld.const.v2." ALL, "T,T=b32", "$m {$d, $e}, [table+16];", ref_load_fixed, NULL, NULL, OP_NO_ALIAS},
-    {"ld.const.v4." FOUR, "T,T,T,T=b32", "$m {$d, $e, $f, $h}, [table+16];", ref_load_fixed, NULL, NULL, OP_NO_ALIAS},
+    {"ld.const.v2." ALL, "T,T=b32", "$m {$d, $e}, [table+16];", ref_load_fixed, NULL, NULL,
+     OP_NO_ALIAS},
+    {"ld.const.v4." FOUR, "T,T,T,T=b32", "$m {$d, $e, $f, $h}, [table+16];", ref_load_fixed, NULL,
+     NULL, OP_NO_ALIAS},
     {"ld.param." ALL, "T=b32", "$m $d, [fixed+16];", ref_load_fixed, NULL, NULL, OP_NO_ALIAS},
-    {"ld.param.v2." ALL, "T,T=b32", "$m {$d, $e}, [fixed+16];", ref_load_fixed, NULL, NULL, OP_NO_ALIAS},
-    {"ld.param.v4." FOUR, "T,T,T,T=b32", "$m {$d, $e, $f, $h}, [fixed+16];", ref_load_fixed, NULL, NULL, OP_NO_ALIAS},
-    {"ld.global{,.nc,.cs,.cg}.v2." ALL, "T,T=b64,b64", LOAD2(".global", "$g"), ref_load_vector, NULL, NULL, 0},
-    {"ld{.volatile,.relaxed.gpu}.global.v2." ALL, "T,T=b64,b64", LOAD2(".global", "$g"), ref_load_vector, NULL,
+    {"ld.param.v2." ALL, "T,T=b32", "$m {$d, $e}, [fixed+16];", ref_load_fixed, NULL, NULL,
+     OP_NO_ALIAS},
+    {"ld.param.v4." FOUR, "T,T,T,T=b32", "$m {$d, $e, $f, $h}, [fixed+16];", ref_load_fixed, NULL,
+     NULL, OP_NO_ALIAS},
+    {"ld.global{,.nc,.cs,.cg}.v2." ALL, "T,T=b64,b64", LOAD2(".global", "$g"), ref_load_vector,
+     NULL, NULL, 0},
+    {"ld{.volatile,.relaxed.gpu}.global.v2." ALL, "T,T=b64,b64", LOAD2(".global", "$g"),
+     ref_load_vector, NULL, NULL, 0},
+    {"ld{,.volatile}.shared.v2." ALL, "T,T=b64,b64", LOAD2(".shared", "$s"), ref_load_vector, NULL,
      NULL, 0},
-    {"ld{,.volatile}.shared.v2." ALL, "T,T=b64,b64", LOAD2(".shared", "$s"), ref_load_vector, NULL, NULL, 0},
     {"ld.local.v2." ALL, "T,T=b64,b64", LOAD2(".local", "$l"), ref_load_vector, NULL, NULL, 0},
     {"ld.v2." ALL, "T,T=b64,b64", LOAD2("", "$G"), ref_load_vector, NULL, NULL, 0},
-    {"ld.global{,.nc,.cs,.cg}.v4." FOUR, "T,T,T,T=b64,b64", LOAD4(".global", "$g"),
+    {"ld.global{,.nc,.cs,.cg}.v4." FOUR, "T,T,T,T=b64,b64", LOAD4(".global", "$g"), ref_load_vector,
+     NULL, NULL, 0},
+    {"ld{.volatile,.relaxed.gpu}.global.v4." FOUR, "T,T,T,T=b64,b64", LOAD4(".global", "$g"),
      ref_load_vector, NULL, NULL, 0},
-    {"ld{.volatile,.relaxed.gpu}.global.v4." FOUR, "T,T,T,T=b64,b64",
-     LOAD4(".global", "$g"), ref_load_vector, NULL, NULL, 0},
-    {"ld{,.volatile}.shared.v4." FOUR, "T,T,T,T=b64,b64", LOAD4(".shared", "$s"),
-     ref_load_vector, NULL, NULL, 0},
-    {"ld.local.v4." FOUR, "T,T,T,T=b64,b64", LOAD4(".local", "$l"),
-     ref_load_vector, NULL, NULL, 0},
-    {"ld.v4." FOUR, "T,T,T,T=b64,b64", LOAD4("", "$G"), ref_load_vector, NULL,
-     NULL, 0},
+    {"ld{,.volatile}.shared.v4." FOUR, "T,T,T,T=b64,b64", LOAD4(".shared", "$s"), ref_load_vector,
+     NULL, NULL, 0},
+    {"ld.local.v4." FOUR, "T,T,T,T=b64,b64", LOAD4(".local", "$l"), ref_load_vector, NULL, NULL, 0},
+    {"ld.v4." FOUR, "T,T,T,T=b64,b64", LOAD4("", "$G"), ref_load_vector, NULL, NULL, 0},
 
     {"st.global." ALL, "b64=T,b64", STORE(".global", "$g"), ref_store, NULL, "b", OP_NO_ALIAS},
     {"st.shared." ALL, "b64=T,b64", STORE(".shared", "$s"), ref_store, NULL, "b", OP_NO_ALIAS},
@@ -153,40 +165,47 @@ static const struct family families[] = {
     {"st." ALL, "b64=T,b64", STORE("", "$G"), ref_store, NULL, "b", OP_NO_ALIAS},
     {"st." ALL, "b64=T,b64", STORE("", "$S"), ref_store, NULL, "b", OP_NO_ALIAS},
     {"st." ALL, "b64=T,b64", STORE("", "$L"), ref_store, NULL, "b", OP_NO_ALIAS},
-    {"st.global." NARROW, "b64,b64=T,b64,b64", STORE_WIDE(".global", "$g"), ref_store, NULL, "bb", OP_NO_ALIAS},
-    {"st.shared." NARROW, "b64,b64=T,b64,b64", STORE_WIDE(".shared", "$s"), ref_store, NULL, "bb", OP_NO_ALIAS},
-    {"st.local." NARROW, "b64,b64=T,b64,b64", STORE_WIDE(".local", "$l"), ref_store, NULL, "bb", OP_NO_ALIAS},
+    {"st.global." NARROW, "b64,b64=T,b64,b64", STORE_WIDE(".global", "$g"), ref_store, NULL, "bb",
+     OP_NO_ALIAS},
+    {"st.shared." NARROW, "b64,b64=T,b64,b64", STORE_WIDE(".shared", "$s"), ref_store, NULL, "bb",
+     OP_NO_ALIAS},
+    {"st.local." NARROW, "b64,b64=T,b64,b64", STORE_WIDE(".local", "$l"), ref_store, NULL, "bb",
+     OP_NO_ALIAS},
     {"st." NARROW, "b64,b64=T,b64,b64", STORE_WIDE("", "$G"), ref_store, NULL, "bb", OP_NO_ALIAS},
-    {"st.global{.wb,.cg,.cs,.wt}." ALL, "b64=T,b64", STORE(".global", "$g"), ref_store, NULL, "b", OP_NO_ALIAS},
-    {"st.global{.L1::no_allocate,.L1::evict_last}." SIZES, "b64=T,b64", STORE(".global", "$g"), ref_store, NULL,
-     "b", OP_NO_ALIAS},
-    {"st.volatile{.global,}." ALL, "b64=T,b64", STORE(".global", "$g"), ref_store, NULL, "b", OP_NO_ALIAS},
-    {"st.volatile.shared." ALL, "b64=T,b64", STORE(".shared", "$s"), ref_store, NULL, "b", OP_NO_ALIAS},
-    {"st{.relaxed,.release}" SCOPES "{.global,}." ALL, "b64=T,b64", STORE(".global", "$g"), ref_store, NULL, "b",
+    {"st.global{.wb,.cg,.cs,.wt}." ALL, "b64=T,b64", STORE(".global", "$g"), ref_store, NULL, "b",
      OP_NO_ALIAS},
-    {"st{.relaxed,.release}" SCOPES ".shared." ALL, "b64=T,b64", STORE(".shared", "$s"), ref_store, NULL, "b",
+    {"st.global{.L1::no_allocate,.L1::evict_last}." SIZES, "b64=T,b64", STORE(".global", "$g"),
+     ref_store, NULL, "b", OP_NO_ALIAS},
+    {"st.volatile{.global,}." ALL, "b64=T,b64", STORE(".global", "$g"), ref_store, NULL, "b",
      OP_NO_ALIAS},
-    {"st.weak.global." SIZES, "b64=T,b64", STORE(".global", "$g"), ref_store, NULL, "b", OP_NO_ALIAS},
-    {"st.global{,.cs,.cg,.wt}.v2." ALL, "b64,b64=T,T,b64", STORE_VECTOR(".global", "$g", "{$a, $b}"),
-     ref_store_vector, NULL, "cc", OP_NO_ALIAS},
-    {"st{.volatile,.relaxed.gpu}.global.v2." ALL, "b64,b64=T,T,b64", STORE_VECTOR(".global", "$g", "{$a, $b}"),
-     ref_store_vector, NULL, "cc", OP_NO_ALIAS},
+    {"st.volatile.shared." ALL, "b64=T,b64", STORE(".shared", "$s"), ref_store, NULL, "b",
+     OP_NO_ALIAS},
+    {"st{.relaxed,.release}" SCOPES "{.global,}." ALL, "b64=T,b64", STORE(".global", "$g"),
+     ref_store, NULL, "b", OP_NO_ALIAS},
+    {"st{.relaxed,.release}" SCOPES ".shared." ALL, "b64=T,b64", STORE(".shared", "$s"), ref_store,
+     NULL, "b", OP_NO_ALIAS},
+    {"st.weak.global." SIZES, "b64=T,b64", STORE(".global", "$g"), ref_store, NULL, "b",
+     OP_NO_ALIAS},
+    {"st.global{,.cs,.cg,.wt}.v2." ALL, "b64,b64=T,T,b64",
+     STORE_VECTOR(".global", "$g", "{$a, $b}"), ref_store_vector, NULL, "cc", OP_NO_ALIAS},
+    {"st{.volatile,.relaxed.gpu}.global.v2." ALL, "b64,b64=T,T,b64",
+     STORE_VECTOR(".global", "$g", "{$a, $b}"), ref_store_vector, NULL, "cc", OP_NO_ALIAS},
     {"st{,.volatile}.shared.v2." ALL, "b64,b64=T,T,b64", STORE_VECTOR(".shared", "$s", "{$a, $b}"),
      ref_store_vector, NULL, "cc", OP_NO_ALIAS},
-    {"st.local.v2." ALL, "b64,b64=T,T,b64", STORE_VECTOR(".local", "$l", "{$a, $b}"), ref_store_vector, NULL, "cc",
-     OP_NO_ALIAS},
-    {"st.v2." ALL, "b64,b64=T,T,b64", STORE_VECTOR("", "$G", "{$a, $b}"), ref_store_vector, NULL, "cc",
-     OP_NO_ALIAS},
+    {"st.local.v2." ALL, "b64,b64=T,T,b64", STORE_VECTOR(".local", "$l", "{$a, $b}"),
+     ref_store_vector, NULL, "cc", OP_NO_ALIAS},
+    {"st.v2." ALL, "b64,b64=T,T,b64", STORE_VECTOR("", "$G", "{$a, $b}"), ref_store_vector, NULL,
+     "cc", OP_NO_ALIAS},
     {"st.global{,.cs,.cg,.wt}.v4." FOUR, "b64,b64=T,T,b64",
      STORE_VECTOR(".global", "$g", "{$a, $b, $a, $b}"), ref_store_vector, NULL, "cc", OP_NO_ALIAS},
     {"st{.volatile,.relaxed.gpu}.global.v4." FOUR, "b64,b64=T,T,b64",
      STORE_VECTOR(".global", "$g", "{$a, $b, $a, $b}"), ref_store_vector, NULL, "cc", OP_NO_ALIAS},
     {"st{,.volatile}.shared.v4." FOUR, "b64,b64=T,T,b64",
      STORE_VECTOR(".shared", "$s", "{$a, $b, $a, $b}"), ref_store_vector, NULL, "cc", OP_NO_ALIAS},
-    {"st.local.v4." FOUR, "b64,b64=T,T,b64",
-     STORE_VECTOR(".local", "$l", "{$a, $b, $a, $b}"), ref_store_vector, NULL, "cc", OP_NO_ALIAS},
-    {"st.v4." FOUR, "b64,b64=T,T,b64",
-     STORE_VECTOR("", "$G", "{$a, $b, $a, $b}"), ref_store_vector, NULL, "cc", OP_NO_ALIAS},
+    {"st.local.v4." FOUR, "b64,b64=T,T,b64", STORE_VECTOR(".local", "$l", "{$a, $b, $a, $b}"),
+     ref_store_vector, NULL, "cc", OP_NO_ALIAS},
+    {"st.v4." FOUR, "b64,b64=T,T,b64", STORE_VECTOR("", "$G", "{$a, $b, $a, $b}"), ref_store_vector,
+     NULL, "cc", OP_NO_ALIAS},
 };
 
 TABLE(table_memory, families);

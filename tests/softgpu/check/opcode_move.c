@@ -64,7 +64,8 @@ static void ref_isspacep(const struct insn *in, const uint64_t *s, struct want *
 }
 
 static const struct family families[] = {
-    {"mov.{pred,b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64}", "T=T", NULL, ref_copy, NULL, NULL, 0},
+    {"mov.{pred,b16,b32,b64,u16,u32,u64,s16,s32,s64,f32,f64}", "T=T", NULL, ref_copy, NULL, NULL,
+     0},
     {"mov.b32", "b32=b16,b16", "$m $d, {$a, $b};", ref_pack, NULL, NULL, 0},
     {"mov.b64", "b64=b32,b32", "$m $d, {$a, $b};", ref_pack, NULL, NULL, 0},
     {"mov.b64", "b64=b16,b16,b16,b16", "$m $d, {$a, $b, $c, $x};", ref_pack4, NULL, NULL, 0},
@@ -74,25 +75,26 @@ static const struct family families[] = {
     {"mov.b32", "b16=b32", "$m {_, $d}, $a;", ref_sink, NULL, NULL, 0},
     {"mov.b64", "b32=b64", "$m {_, $d}, $a;", ref_sink, NULL, NULL, 0},
     {"mov.b128", "b64,b64=b64,b64",
-     "{ .reg .b128 %wide; mov.b128 %wide, {$a, $b}; $m {$d, $e}, %wide; }", ref_pair, NULL, NULL, 0},
+     "{ .reg .b128 %wide; mov.b128 %wide, {$a, $b}; $m {$d, $e}, %wide; }", ref_pair, NULL, NULL,
+     0},
 
     /* to generic and back: what is stored through one address is read through the other */
-    {"cvta.global.u64", "b64=b64", "$n $t, $g; st.b64 [$t], $a; ld.global.b64 $d, [$g];", ref_copy, NULL,
-     NULL, OP_NO_GUARD},
-    {"cvta.to.global.u64", "b64=b64", "$n $t, $G; st.global.b64 [$t], $a; ld.b64 $d, [$G];", ref_copy, NULL,
-     NULL, OP_NO_GUARD},
+    {"cvta.global.u64", "b64=b64", "$n $t, $g; st.b64 [$t], $a; ld.global.b64 $d, [$g];", ref_copy,
+     NULL, NULL, OP_NO_GUARD},
+    {"cvta.to.global.u64", "b64=b64", "$n $t, $G; st.global.b64 [$t], $a; ld.b64 $d, [$G];",
+     ref_copy, NULL, NULL, OP_NO_GUARD},
     {"cvta.shared.u64", "b64=b64",
-     "cvt.u64.u32 $t, $s; $n $t, $t; st.b64 [$t], $a; ld.shared.b64 $d, [$s];", ref_copy, NULL, NULL,
-     OP_NO_GUARD},
-    {"cvta.to.shared.u64", "b64=b64",
-     "$n $t, $S; cvt.u32.u64 $u, $t; st.shared.b64 [$u], $a; ld.b64 $d, [$S];", ref_copy, NULL, NULL,
-     OP_NO_GUARD},
-    {"cvta.local.u64", "b64=b64", "$n $t, $l; st.b64 [$t], $a; ld.local.b64 $d, [$l];", ref_copy, NULL, NULL,
-     OP_NO_GUARD},
-    {"cvta.to.local.u64", "b64=b64", "$n $t, $L; st.local.b64 [$t], $a; ld.b64 $d, [$L];", ref_copy, NULL,
+     "cvt.u64.u32 $t, $s; $n $t, $t; st.b64 [$t], $a; ld.shared.b64 $d, [$s];", ref_copy, NULL,
      NULL, OP_NO_GUARD},
-    {"isspacep.{global,shared,shared::cta,local,const}", "pred,pred,pred=b32", "$m $d, $G; $m $e, $S; $m $f, $L;",
-     ref_isspacep, NULL, NULL, 0},
+    {"cvta.to.shared.u64", "b64=b64",
+     "$n $t, $S; cvt.u32.u64 $u, $t; st.shared.b64 [$u], $a; ld.b64 $d, [$S];", ref_copy, NULL,
+     NULL, OP_NO_GUARD},
+    {"cvta.local.u64", "b64=b64", "$n $t, $l; st.b64 [$t], $a; ld.local.b64 $d, [$l];", ref_copy,
+     NULL, NULL, OP_NO_GUARD},
+    {"cvta.to.local.u64", "b64=b64", "$n $t, $L; st.local.b64 [$t], $a; ld.b64 $d, [$L];", ref_copy,
+     NULL, NULL, OP_NO_GUARD},
+    {"isspacep.{global,shared,shared::cta,local,const}", "pred,pred,pred=b32",
+     "$m $d, $G; $m $e, $S; $m $f, $L;", ref_isspacep, NULL, NULL, 0},
 };
 
 TABLE(table_move, families);

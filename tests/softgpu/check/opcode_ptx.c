@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const variant_names[VARIANTS] = {"plain", "guarded", "destination = source", "immediate"};
+const char *const variant_names[VARIANTS] = {"plain", "guarded", "destination = source",
+                                             "immediate"};
 
 unsigned char fixed_byte(int i)
 {
@@ -109,6 +110,17 @@ void shape_of(struct shape *shape, const struct family *family, const struct ins
             shape->kind[shape->nsources] = kind_of(word);
             shape->source[shape->nsources++] = resolve(word, in);
         }
+    for (int k = 0; k < shape->nsources; k++) {
+        shape->source_bits[k] = type_bits(shape->source[k]);
+        shape->source_pair[k] = type_is_pair(shape->source[k]);
+    }
+    for (int j = 0; j < shape->ndests; j++) {
+        int bits = type_bits(shape->dest[j]);
+
+        shape->dest_bits[j] = bits == 1 ? 32 : bits < 16 ? 16 : bits;
+        shape->dest_format[j] = num_format_of(shape->dest[j]);
+        shape->dest_pair[j] = type_is_pair(shape->dest[j]);
+    }
     if (!(family->flags & OP_NO_ALIAS))
         for (int i = shape->nsources - 1; i >= 0 && shape->ndests; i--)
             if (class_of(shape->source[i]) == class_of(shape->dest[0]) &&
@@ -120,7 +132,8 @@ void shape_of(struct shape *shape, const struct family *family, const struct ins
         const char *last = shape->source[shape->nsources - 1];
 
         /* half-precision operands have no literals */
-        if (type_bits(last) == 1 || (num_format_of(last) && type_bits(last) == 16) || type_is_pair(last))
+        if (type_bits(last) == 1 || (num_format_of(last) && type_bits(last) == 16) ||
+            type_is_pair(last))
             shape->immediate = false;
     }
 }
@@ -188,9 +201,10 @@ static void put_template(struct text *t, const struct writer *w, const char *tex
             put(t, "%s", w->in->name);
             break;
         case 'k':
-            put(t, "%s", w->variant == VARIANT_GUARDED     ? "%rmask"
-                         : w->variant == VARIANT_IMMEDIATE ? "0xffffffff"
-                                                           : "%rall");
+            put(t, "%s",
+                w->variant == VARIANT_GUARDED     ? "%rmask"
+                : w->variant == VARIANT_IMMEDIATE ? "0xffffffff"
+                                                  : "%rall");
             break;
         case 'T':
             put(t, ".b%d", type_bits(type));
@@ -198,7 +212,11 @@ static void put_template(struct text *t, const struct writer *w, const char *tex
         case 'Z':
             put(t, "%d", type_bits(type) / 8);
             break;
-        case 'A': case 'B': case 'C': case 'X': case 'Y':
+        case 'A':
+        case 'B':
+        case 'C':
+        case 'X':
+        case 'Y':
             put(t, "%%raw%d", (int)(strchr("ABCXY", *text) - "ABCXY"));
             break;
         case 'g':
@@ -242,7 +260,8 @@ static void put_loads(struct text *t, const struct shape *shape)
 
         put(t, "    ld.global.b64 %%raw%d, [%%qin+%d];\n", k, k * 8);
         if (c == 'p')
-            put(t, "    ld.global.b32 %%rt, [%%qin+%d];\n    setp.ne.s32 %%ps%d, %%rt, 0;\n", k * 8, k);
+            put(t, "    ld.global.b32 %%rt, [%%qin+%d];\n    setp.ne.s32 %%ps%d, %%rt, 0;\n", k * 8,
+                k);
         else
             put(t, "    ld.global.b%d %%%cs%d, [%%qin+%d];\n", class_bits(c), c, k, k * 8);
     }
@@ -263,7 +282,9 @@ static void put_variant(struct text *t, const struct writer *w)
             put(t, "    setp.ne.s32 %%pd%d, %%rall, %%rall;\n", j);
         else
             put(t, "    mov.b%d %%%cd%d, %s;\n", class_bits(c), c, j,
-                presets[c == 'h' ? 0 : c == 'r' ? 1 : 2]);
+                presets[c == 'h'   ? 0
+                        : c == 'r' ? 1
+                                   : 2]);
     }
     if (w->family->text) {
         put_template(t, w, w->family->text);
@@ -281,7 +302,8 @@ static void put_variant(struct text *t, const struct writer *w)
             put(t, "    selp.b32 %%rt, 1, 0, %%pd%d;\n", j);
             put(t, "    st.global.b32 [%%qout+%d], %%rt;\n", offset);
         } else if (w->variant == VARIANT_ALIAS && j == 0) {
-            put(t, "    st.global.b%d [%%qout+%d], %%%cs%d;\n", class_bits(c), offset, c, shape->alias);
+            put(t, "    st.global.b%d [%%qout+%d], %%%cs%d;\n", class_bits(c), offset, c,
+                shape->alias);
         } else {
             put(t, "    st.global.b%d [%%qout+%d], %%%cd%d;\n", class_bits(c), offset, c, j);
         }
@@ -300,7 +322,8 @@ static void put_memory(struct text *t, const struct family *family)
 
     if (uses(family, "$g") || uses(family, "$G")) {
         put(t, "    ld.param.b64 %%qt, [scratch];\n    cvta.to.global.u64 %%qt, %%qt;\n");
-        put(t, "    mad.wide.u32 %%qg, %%rid, %d, %%qt;\n    cvta.global.u64 %%qgg, %%qg;\n", SCRATCH_BYTES);
+        put(t, "    mad.wide.u32 %%qg, %%rid, %d, %%qt;\n    cvta.global.u64 %%qgg, %%qg;\n",
+            SCRATCH_BYTES);
     }
     if (shared) {
         put(t, "    mov.u32 %%rt, %%tid.x;\n    mov.b32 %%rsh, window;\n");
@@ -328,27 +351,33 @@ char *opcode_ptx(const struct family *family, const struct insn *in, uint64_t se
             put(&t, "%s%d", i ? ", " : "", fixed_byte(i));
         put(&t, "};\n");
     }
-    put(&t, ".visible .entry k(.param .b64 in, .param .b64 out, .param .b64 scratch,\n"
-            "    .param .b64 unused, .param .align 16 .b8 fixed[%d])\n{\n", FIXED_BYTES);
+    put(&t,
+        ".visible .entry k(.param .b64 in, .param .b64 out, .param .b64 scratch,\n"
+        "    .param .b64 unused, .param .align 16 .b8 fixed[%d])\n{\n",
+        FIXED_BYTES);
     put(&t, "    .reg .pred %%pg, %%pt, %%ps<5>, %%pd<4>;\n    .reg .b16 %%hs<5>, %%hd<4>;\n");
     put(&t, "    .reg .b32 %%rid, %%rt, %%rsh, %%rall, %%rmask, %%rs<5>, %%rd<4>;\n");
-    put(&t, "    .reg .b64 %%qin, %%qout, %%qt, %%qg, %%ql, %%qgg, %%qgs, %%qgl, %%raw<5>, %%qs<5>, %%qd<4>;\n");
+    put(&t, "    .reg .b64 %%qin, %%qout, %%qt, %%qg, %%ql, %%qgg, %%qgs, %%qgl, %%raw<5>, "
+            "%%qs<5>, %%qd<4>;\n");
     if (uses(family, "$s") || uses(family, "$S"))
         put(&t, "    .shared .align 16 .b8 window[%d];\n", SCRATCH_BYTES * BLOCK_THREADS);
     if (uses(family, "$l") || uses(family, "$L"))
         put(&t, "    .local .align 16 .b8 frame[%d];\n", SCRATCH_BYTES);
     put(&t, "    mov.u32 %%rid, %%ctaid.x;\n    mov.u32 %%rt, %%ntid.x;\n");
-    put(&t, "    mul.lo.u32 %%rid, %%rid, %%rt;\n    mov.u32 %%rt, %%tid.x;\n    add.u32 %%rid, %%rid, %%rt;\n");
+    put(&t, "    mul.lo.u32 %%rid, %%rid, %%rt;\n    mov.u32 %%rt, %%tid.x;\n    add.u32 %%rid, "
+            "%%rid, %%rt;\n");
     put(&t, "    ld.param.b64 %%qt, [in];\n    cvta.to.global.u64 %%qt, %%qt;\n");
     put(&t, "    mad.wide.u32 %%qin, %%rid, %d, %%qt;\n", IN_SLOTS * 8);
     put(&t, "    ld.param.b64 %%qt, [out];\n    cvta.to.global.u64 %%qt, %%qt;\n");
     put(&t, "    mad.wide.u32 %%qout, %%rid, %d, %%qt;\n", OUT_SLOTS * 8);
-    put(&t, "    ld.global.b32 %%rall, [%%qin+%d];\n    ld.global.b32 %%rmask, [%%qin+%d];\n", SLOT_ALL * 8,
-        SLOT_MASK * 8);
-    put(&t, "    ld.global.b32 %%rt, [%%qin+%d];\n    setp.ne.s32 %%pg, %%rt, 0;\n", SLOT_GUARD * 8);
+    put(&t, "    ld.global.b32 %%rall, [%%qin+%d];\n    ld.global.b32 %%rmask, [%%qin+%d];\n",
+        SLOT_ALL * 8, SLOT_MASK * 8);
+    put(&t, "    ld.global.b32 %%rt, [%%qin+%d];\n    setp.ne.s32 %%pg, %%rt, 0;\n",
+        SLOT_GUARD * 8);
     put_memory(&t, family);
     for (int v = 0; v < VARIANTS; v++) {
-        if ((v == VARIANT_ALIAS && shape.alias < 0) || (v == VARIANT_IMMEDIATE && !shape.immediate) ||
+        if ((v == VARIANT_ALIAS && shape.alias < 0) ||
+            (v == VARIANT_IMMEDIATE && !shape.immediate) ||
             (v == VARIANT_GUARDED && family->flags & OP_NO_GUARD))
             continue;
         w.variant = (enum variant)v;

@@ -7,8 +7,8 @@
 
 /* One thread's records. In: 64-bit slots: the sources, then what follows. */
 enum {
-    SLOT_ALL = 5,   /* member mask of an unguarded warp operation */
-    SLOT_MASK = 6,  /* member mask of the guarded one */
+    SLOT_ALL = 5,  /* member mask of an unguarded warp operation */
+    SLOT_MASK = 6, /* member mask of the guarded one */
     SLOT_GUARD = 7,
     IN_SLOTS = 8,
     OUT_SLOTS = 16, /* variant * OP_DESTS + destination */
@@ -39,9 +39,12 @@ struct shape {
     int nsources, ndests;
     const char *source[OP_SOURCES], *dest[OP_DESTS]; /* types */
     enum operand_kind kind[OP_SOURCES];
-    char text[256];                                  /* what they point into */
-    int alias;                                       /* source that destination 0 may be; -1: none */
-    bool immediate;                                  /* the last source may be an immediate */
+    int source_bits[OP_SOURCES], dest_bits[OP_DESTS]; /* destinations: of their registers */
+    const struct num_format *dest_format[OP_DESTS];   /* NULL: no floating-point type */
+    bool source_pair[OP_SOURCES], dest_pair[OP_DESTS];
+    char text[256]; /* what they point into */
+    int alias;      /* source that destination 0 may be; -1: none */
+    bool immediate; /* the last source may be an immediate */
 };
 
 /* The bytes of the module's constant array "table" and of its kernel's parameter "fixed". */

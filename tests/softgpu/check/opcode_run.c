@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANDOM_LANES = 1024, SPECIAL_LANES = 2048, EVERY = 65536 };
+enum { RANDOM_LANES = 1024, EVERY = 65536 };
 
 struct job {
     const struct family *family;
@@ -43,14 +43,27 @@ uint64_t opcode_immediate(const struct shape *shape, uint64_t seed)
 /* Operands so small that every value is tried. */
 static bool every_value(const struct job *job)
 {
-    return job->shape.nsources == 1 && !job->family->text && type_bits(job->shape.source[0]) <= 16 &&
-           type_bits(job->shape.source[0]) > 1;
+    return job->shape.nsources == 1 && !job->family->text &&
+           type_bits(job->shape.source[0]) <= 16 && type_bits(job->shape.source[0]) > 1;
+}
+
+/* All special values, all pairs of them, or a good part of the triples. */
+static size_t special_lanes(const struct job *job)
+{
+    size_t n = 1;
+
+    for (int k = 0; k < job->shape.nsources; k++)
+        n *= job->shape.kind[k] == KIND_TYPE ? special_count(job->shape.source[k]) : 1;
+    n = n < 2048 ? n : job->shape.nsources == 2 ? 2048 : 1024;
+    if (job->family->text)
+        n = n < 256 ? n : 256; /* moved or put together, not computed with */
+    return (n + BLOCK_THREADS - 1) / BLOCK_THREADS * BLOCK_THREADS;
 }
 
 static uint64_t pick(struct job *job, size_t lane, int k, const uint64_t *others)
 {
     const char *type = job->shape.source[k];
-    size_t count = special_count(type), special = lane - RANDOM_LANES;
+    size_t special = lane - RANDOM_LANES, count;
 
     if (every_value(job))
         return lane;
@@ -64,6 +77,7 @@ static uint64_t pick(struct job *job, size_t lane, int k, const uint64_t *others
             return random_count(&job->random);
         return random_value(&job->random, type, k ? others[0] : random_bits(&job->random));
     }
+    count = special_count(type);
     if (job->shape.nsources == 1)
         return special_value(type, special % count);
     if (job->shape.nsources == 2)
@@ -81,7 +95,7 @@ static void fill(struct job *job)
         uint64_t *source = job->source[lane];
 
         for (int k = 0; k < job->shape.nsources; k++) {
-            int bits = type_bits(job->shape.source[k]);
+            int bits = job->shape.source_bits[k];
 
             source[k] = low_bits(pick(job, lane, k, source), bits);
             slot[k] = source[k];
@@ -100,14 +114,6 @@ static void fill(struct job *job)
             mask |= (uint32_t)job->guard[first + (size_t)i] << i;
         job->in_memory[lane * IN_SLOTS + SLOT_MASK] = mask;
     }
-}
-
-/* The destination's value as its register or memory holds it. */
-static int dest_bits(const struct job *job, int j)
-{
-    int bits = type_bits(job->shape.dest[j]);
-
-    return bits == 1 ? 32 : bits < 16 ? 16 : bits;
 }
 
 static bool judge(const struct num_format *f, const struct want *w, uint64_t got)
@@ -134,13 +140,11 @@ static bool judge(const struct num_format *f, const struct want *w, uint64_t got
 
 static bool judge_dest(const struct job *job, int j, const struct want *w, uint64_t got)
 {
-    const char *type = job->shape.dest[j];
-    const struct num_format *f = num_format_of(type);
-    int half;
+    const struct num_format *f = job->shape.dest_format[j];
+    int half = job->shape.dest_bits[j] / 2;
 
-    if (!(job->family->flags & OP_HALVES) || !type_is_pair(type))
-        return judge(f, &w[j], low_bits(got, dest_bits(job, j)));
-    half = type_bits(type) / 2;
+    if (!(job->family->flags & OP_HALVES) || !job->shape.dest_pair[j])
+        return judge(f, &w[j], low_bits(got, job->shape.dest_bits[j]));
     return judge(f, &w[0], low_bits(got, half)) && judge(f, &w[1], low_bits(got >> half, half));
 }
 
@@ -154,7 +158,7 @@ static void expect(const struct job *job, const uint64_t *source, struct want *w
     memset(w, 0, OP_DESTS * sizeof *w);
     if (job->family->flags & OP_HALVES)
         for (int k = 0; k < shape->nsources; k++)
-            if (type_is_pair(shape->source[k]))
+            if (shape->source_pair[k])
                 halves = 2;
     if (halves == 1) {
         job->family->ref(&job->in, source, w);
@@ -162,9 +166,10 @@ static void expect(const struct job *job, const uint64_t *source, struct want *w
     }
     for (int h = 0; h < 2; h++) {
         for (int k = 0; k < shape->nsources; k++) {
-            int bits = type_bits(shape->source[k]) / 2;
+            int bits = shape->source_bits[k] / 2;
 
-            half_source[k] = type_is_pair(shape->source[k]) ? low_bits(source[k] >> h * bits, bits) : source[k];
+            half_source[k] =
+                shape->source_pair[k] ? low_bits(source[k] >> h * bits, bits) : source[k];
         }
         job->family->ref(&job->in, half_source, &w[h]);
     }
@@ -178,30 +183,33 @@ static uint64_t idle_bits(const struct job *job, int j, const uint64_t *source)
         return source[strchr("abcxy", idle) - "abcxy"];
     if (strcmp(job->shape.dest[j], "pred") == 0)
         return 0;
-    return low_bits(0x5a5a5a5a5a5a5a5a, dest_bits(job, j));
+    return low_bits(0x5a5a5a5a5a5a5a5a, job->shape.dest_bits[j]);
 }
 
-static char *complain(const struct job *job, enum variant v, size_t lane, int j, const uint64_t *source,
-                      const struct want *w, uint64_t got)
+static char *complain(const struct job *job, enum variant v, size_t lane, int j,
+                      const uint64_t *source, const struct want *w, uint64_t got)
 {
     char *message = malloc(640);
     int n;
 
     if (!message)
         abort();
-    n = snprintf(message, 640, "%s: %s, lane %zu, destination %d: sources", job->in.name, variant_names[v],
-                 lane, j);
+    n = snprintf(message, 640, "%s: %s, lane %zu, destination %d: sources", job->in.name,
+                 variant_names[v], lane, j);
     for (int k = 0; k < job->shape.nsources; k++)
         n += snprintf(message + n, 640 - (size_t)n, " 0x%llx", (unsigned long long)source[k]);
     for (int i = 0; i < (job->family->flags & OP_HALVES ? 2 : 1); i++) {
         const struct want *x = &w[i ? 1 : job->family->flags & OP_HALVES ? 0 : j];
 
         if (x->rule == RULE_NEAR)
-            n += snprintf(message + n, 640 - (size_t)n, ", expected %.12Lg +- %.3Lg", x->value, x->tolerance);
+            n += snprintf(message + n, 640 - (size_t)n, ", expected %.12Lg +- %.3Lg", x->value,
+                          x->tolerance);
         else if (x->rule == RULE_BITS)
-            n += snprintf(message + n, 640 - (size_t)n, ", expected 0x%llx", (unsigned long long)x->bits);
+            n += snprintf(message + n, 640 - (size_t)n, ", expected 0x%llx",
+                          (unsigned long long)x->bits);
         else
-            n += snprintf(message + n, 640 - (size_t)n, ", expected %s", x->rule == RULE_NAN ? "a NaN" : "any");
+            n += snprintf(message + n, 640 - (size_t)n, ", expected %s",
+                          x->rule == RULE_NAN ? "a NaN" : "any");
     }
     snprintf(message + n, 640 - (size_t)n, ", got 0x%llx", (unsigned long long)got);
     return message;
@@ -231,11 +239,12 @@ static char *compare_warp(const struct job *job, enum variant v, size_t first)
         if (runs && !job->family->warp)
             expect(job, source[i], want[i]);
         for (int j = 0; j < job->shape.ndests; j++) {
-            uint64_t got = low_bits(out[j], dest_bits(job, j));
+            uint64_t got = low_bits(out[j], job->shape.dest_bits[j]);
 
             if (runs ? !judge_dest(job, j, want[i], got) : got != idle_bits(job, j, source[i])) {
                 if (!runs) {
-                    want[i][j] = (struct want){.rule = RULE_BITS, .bits = idle_bits(job, j, source[i])};
+                    want[i][j] =
+                        (struct want){.rule = RULE_BITS, .bits = idle_bits(job, j, source[i])};
                     want[i][0] = want[i][1] = want[i][j];
                 }
                 return complain(job, v, lane, j, source[i], want[i], got);
@@ -248,7 +257,8 @@ static char *compare_warp(const struct job *job, enum variant v, size_t first)
 static char *compare(const struct job *job)
 {
     for (int v = 0; v < VARIANTS; v++) {
-        if ((v == VARIANT_ALIAS && job->shape.alias < 0) || (v == VARIANT_IMMEDIATE && !job->shape.immediate) ||
+        if ((v == VARIANT_ALIAS && job->shape.alias < 0) ||
+            (v == VARIANT_IMMEDIATE && !job->shape.immediate) ||
             (v == VARIANT_GUARDED && job->family->flags & OP_NO_GUARD))
             continue;
         for (size_t first = 0; first < job->lanes; first += OP_WARP) {
@@ -264,8 +274,8 @@ static char *compare(const struct job *job)
 static char *launch(struct job *job)
 {
     struct sg_space space = {.n = 1, .arena = {job->arena}};
-    struct opcode_params params = {(uintptr_t)job->in_memory, (uintptr_t)job->out_memory,
-                                   (uintptr_t)job->scratch, 0, {0}};
+    struct opcode_params params = {
+        (uintptr_t)job->in_memory, (uintptr_t)job->out_memory, (uintptr_t)job->scratch, 0, {0}};
     struct sg_launch launch = {
         .kernel = sg_module_kernel(job->module, "k"),
         .grid = {(uint32_t)(job->lanes / BLOCK_THREADS), 1, 1},
@@ -302,7 +312,7 @@ char *opcode_run(const struct family *family, const char *mnemonic, uint64_t see
     insn_parse(&job.in, mnemonic);
     shape_of(&job.shape, family, &job.in);
     job.immediate = opcode_immediate(&job.shape, seed);
-    job.lanes = every_value(&job) ? EVERY : RANDOM_LANES + SPECIAL_LANES;
+    job.lanes = every_value(&job) ? EVERY : RANDOM_LANES + special_lanes(&job);
     ptx = opcode_ptx(family, &job.in, seed);
     length = strlen(ptx);
     job.arena = sg_arena_new("opcode", 64 << 20);
@@ -311,7 +321,8 @@ char *opcode_run(const struct family *family, const char *mnemonic, uint64_t see
     job.in_memory = sg_arena_alloc(job.arena, job.lanes * IN_SLOTS * 8);
     job.out_memory = sg_arena_alloc(job.arena, job.lanes * OUT_SLOTS * 8);
     job.scratch = sg_arena_alloc(job.arena, job.lanes * SCRATCH_BYTES);
-    if (!job.arena || !job.source || !job.guard || !job.in_memory || !job.out_memory || !job.scratch)
+    if (!job.arena || !job.source || !job.guard || !job.in_memory || !job.out_memory ||
+        !job.scratch)
         abort();
     fill(&job);
     if (!sg_mnemonic_known(mnemonic)) {
@@ -321,7 +332,8 @@ char *opcode_run(const struct family *family, const char *mnemonic, uint64_t see
         snprintf(message, 160, "%s: the engine does not know it", mnemonic);
     }
     if (!message)
-        job.module = sg_module_load((const char *const *)&ptx, &length, 1, mnemonic, job.arena, &message);
+        job.module =
+            sg_module_load((const char *const *)&ptx, &length, 1, mnemonic, job.arena, &message);
     if (!message)
         message = launch(&job);
     if (!message)

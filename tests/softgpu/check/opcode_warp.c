@@ -19,7 +19,8 @@ static void warp_shfl(const struct insn *in, uint64_t s[OP_WARP][OP_SOURCES],
                       struct want w[OP_WARP][OP_DESTS], uint32_t mask)
 {
     for (int lane = 0; lane < OP_WARP; lane++) {
-        int b = (int)(s[lane][1] & 31), c = (int)(s[lane][2] & 31), part = (int)(s[lane][2] >> 8 & 31);
+        int b = (int)(s[lane][1] & 31), c = (int)(s[lane][2] & 31),
+            part = (int)(s[lane][2] >> 8 & 31);
         int last = (lane & part) | (c & ~part), first = lane & part, from;
         bool found;
 
@@ -27,7 +28,9 @@ static void warp_shfl(const struct insn *in, uint64_t s[OP_WARP][OP_SOURCES],
             from = lane - b;
             found = from >= last;
         } else {
-            from = insn_has(in, "down") ? lane + b : insn_has(in, "bfly") ? lane ^ b : first | (b & ~part);
+            from = insn_has(in, "down")   ? lane + b
+                   : insn_has(in, "bfly") ? lane ^ b
+                                          : first | (b & ~part);
             found = from <= last;
         }
         if (!found)
@@ -125,22 +128,22 @@ static void warp_redux(const struct insn *in, uint64_t s[OP_WARP][OP_SOURCES],
 }
 
 static const struct family families[] = {
-    {"shfl.sync.{up,down,bfly,idx}.b32", "b32,pred=b32,count,segment", "$m $d|$e, $a, $b, $c, $k;", NULL,
+    {"shfl.sync.{up,down,bfly,idx}.b32", "b32,pred=b32,count,segment", "$m $d|$e, $a, $b, $c, $k;",
+     NULL, warp_shfl, NULL, 0},
+    {"shfl.sync.{up,down,bfly,idx}.b32", "b32=b32,count,segment", "$m $d, $a, $b, $c, $k;", NULL,
      warp_shfl, NULL, 0},
-    {"shfl.sync.{up,down,bfly,idx}.b32", "b32=b32,count,segment", "$m $d, $a, $b, $c, $k;", NULL, warp_shfl,
-     NULL, 0},
     {"vote.sync.{all,any,uni}.pred", "pred=pred", "$m $d, $a, $k;", NULL, warp_vote, NULL, 0},
-    {"vote.sync.{all,any,uni}.pred", "pred=common", "setp.ne.u32 $p, $a, 0; $m $d, $p, $k;", NULL, warp_vote,
-     NULL, 0},
+    {"vote.sync.{all,any,uni}.pred", "pred=common", "setp.ne.u32 $p, $a, 0; $m $d, $p, $k;", NULL,
+     warp_vote, NULL, 0},
     {"vote.sync.ballot.b32", "b32=pred", "$m $d, $a, $k;", NULL, warp_vote, NULL, 0},
     {"activemask.b32", "b32=b32", "$m $d;", NULL, warp_activemask, NULL, OP_NO_ALIAS},
     {"match.any.sync.b32", "b32=common", "$m $d, $a, $k;", NULL, warp_match_any, NULL, 0},
     {"match.any.sync.b32", "b32=b32", "$m $d, $a, $k;", NULL, warp_match_any, NULL, 0},
-    {"match.any.sync.b64", "b32=common", "mul.wide.u32 $t, $a, 0x10000001; $m $d, $t, $k;", NULL, warp_match_any,
-     NULL, 0},
+    {"match.any.sync.b64", "b32=common", "mul.wide.u32 $t, $a, 0x10000001; $m $d, $t, $k;", NULL,
+     warp_match_any, NULL, 0},
     {"match.all.sync.b32", "b32,pred=common", "$m $d|$e, $a, $k;", NULL, warp_match_all, NULL, 0},
-    {"match.all.sync.b64", "b32,pred=common", "mul.wide.u32 $t, $a, 0x10000001; $m $d|$e, $t, $k;", NULL,
-     warp_match_all, NULL, 0},
+    {"match.all.sync.b64", "b32,pred=common", "mul.wide.u32 $t, $a, 0x10000001; $m $d|$e, $t, $k;",
+     NULL, warp_match_all, NULL, 0},
     {"redux.sync.{add,min,max}.{u32,s32}", "T=T", "$m $d, $a, $k;", NULL, warp_redux, NULL, 0},
     {"redux.sync.{and,or,xor}.b32", "T=T", "$m $d, $a, $k;", NULL, warp_redux, NULL, 0},
 };

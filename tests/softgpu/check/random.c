@@ -38,16 +38,28 @@ static uint64_t special_float(const struct num_format *f, size_t i)
     uint64_t top_exp = (1ull << f->exp_bits) - 1;
     uint64_t all = (1ull << m) - 1, half = 1ull << (m - 1);
     uint64_t table[FLOAT_KINDS] = {
-        0, 1, 2, half, all, /* zero and subnormals */
-        1ull << m, (1ull << m) + 1, /* smallest normal */
-        (one_exp - 1) << m, one_exp << m, (one_exp << m) + 1, (one_exp << m) - 1, /* 0.5, 1 */
+        0,
+        1,
+        2,
+        half,
+        all, /* zero and subnormals */
+        1ull << m,
+        (1ull << m) + 1, /* smallest normal */
+        (one_exp - 1) << m,
+        one_exp << m,
+        (one_exp << m) + 1,
+        (one_exp << m) - 1,  /* 0.5, 1 */
         one_exp << m | half, /* 1.5: a tie as an integer */
-        (one_exp + 1) << m, (one_exp + 1) << m | half >> 1, /* 2, 2.5 */
+        (one_exp + 1) << m,
+        (one_exp + 1) << m | half >> 1,             /* 2, 2.5 */
         (one_exp + (uint64_t)f->man_bits) << m | 1, /* 2^man_bits + 1 */
         (one_exp - (uint64_t)f->man_bits - 1) << m, /* half a unit of 1 */
-        num_largest(f, false) - 1, num_largest(f, false),
+        num_largest(f, false) - 1,
+        num_largest(f, false),
         top_exp << m, /* Inf */
-        top_exp << m | half, top_exp << m | 1, top_exp << m | all, /* NaNs */
+        top_exp << m | half,
+        top_exp << m | 1,
+        top_exp << m | all, /* NaNs */
     };
 
     return table[i / 2] | (i & 1 ? num_sign_bit(f) : 0);
@@ -56,9 +68,28 @@ static uint64_t special_float(const struct num_format *f, size_t i)
 static uint64_t special_int(int bits, size_t i)
 {
     uint64_t top = 1ull << (bits - 1);
-    uint64_t table[] = {0, 1, 2, 3, 7, 31, 32, 33, top, top - 1, top + 1, ~0ull, ~1ull, 0x5555555555555555,
-                        0xaaaaaaaaaaaaaaaa, 1ull << bits / 2, (1ull << bits / 2) - 1, 0x8080808080808080,
-                        0x7f7f7f7f7f7f7f7f, 100, ~99ull, 0x0123456789abcdef};
+    uint64_t table[] = {0,
+                        1,
+                        2,
+                        3,
+                        7,
+                        31,
+                        32,
+                        33,
+                        top,
+                        top - 1,
+                        top + 1,
+                        ~0ull,
+                        ~1ull,
+                        0x5555555555555555,
+                        0xaaaaaaaaaaaaaaaa,
+                        1ull << bits / 2,
+                        (1ull << bits / 2) - 1,
+                        0x8080808080808080,
+                        0x7f7f7f7f7f7f7f7f,
+                        100,
+                        ~99ull,
+                        0x0123456789abcdef};
 
     return low_bits(table[i], bits);
 }

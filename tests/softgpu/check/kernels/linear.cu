@@ -134,7 +134,7 @@ extern "C" __global__ void k_means(int n, int clusters, const float2 *point, con
 
 extern "C" __global__ void softmax(int columns, const float *in, float *out)
 {
-    __shared__ float part[4];
+    volatile __shared__ float part[4]; // clang 14 moves loads of a plain one across __syncthreads()
     const float *row = in + (size_t)blockIdx.x * columns;
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     float most = -3.4e38f, sum = 0;
