@@ -48,7 +48,9 @@ static void fill(struct driver *table, cuuint64_t flags)
 static void load(void)
 {
     void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (lib != NULL)
+    if (lib == NULL)
+        fprintf(stderr, "softgpu: cudart: %s\n", dlerror());
+    else
         *(void **)&find = dlsym(lib, "cuGetProcAddress_v2");
     state = cudaErrorInsufficientDriver;
     if (find == NULL)
