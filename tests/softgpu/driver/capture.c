@@ -103,7 +103,9 @@ CUresult capture_add_body(CUstream stream, struct node_body *body)
 
 CUresult capture_add(CUstream stream, const struct op_kind *kind, void *arg, size_t arg_bytes)
 {
-    return capture_add_body(stream, body_make(kind, arg, arg_bytes, kind->node_type));
+    struct node_body *body = body_make(kind, arg, arg_bytes, kind->node_type);
+    body->context = stream->context;
+    return capture_add_body(stream, body);
 }
 
 static bool in_progress(const struct capture *capture)
@@ -114,12 +116,27 @@ static bool in_progress(const struct capture *capture)
     return false;
 }
 
+/* A node that means the event outside of the capture, not the order inside of it. */
+static CUresult add_event_node(CUstream stream, CUevent event, const struct op_kind *kind)
+{
+    return capture_add(stream, kind, copy_of(&event, sizeof event), sizeof event);
+}
+
+CUresult capture_event_misused(struct CUevent_st *event)
+{
+    pthread_mutex_lock(&driver_lock);
+    if (in_progress(event->capture) && event->capture->id == event->capture_id)
+        event->capture->invalid = true;
+    pthread_mutex_unlock(&driver_lock);
+    return CUDA_ERROR_CAPTURED_EVENT;
+}
+
 CUresult capture_event_record(CUstream stream, struct CUevent_st *event, unsigned flags)
 {
     if (stream->capture->invalid)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (flags == CU_EVENT_RECORD_EXTERNAL)
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return add_event_node(stream, event, &graph_record_kind);
     free(event->capture_nodes);
     event->capture_nodes = calloc(stream->n_capture_deps + 1, sizeof(CUgraphNode));
     if (event->capture_nodes == NULL)
@@ -138,8 +155,9 @@ CUresult capture_event_wait(CUstream stream, struct CUevent_st *event, unsigned 
     *done_p = captured || stream->capture != NULL;
     if (!*done_p)
         return CUDA_SUCCESS;
-    if (flags == CU_EVENT_WAIT_EXTERNAL)
-        return CUDA_ERROR_NOT_SUPPORTED;
+    if (flags == CU_EVENT_WAIT_EXTERNAL && stream->capture != NULL)
+        return stream->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                                        : add_event_node(stream, event, &graph_wait_kind);
     if (!captured) { /* would make the graph depend on work outside of it */
         stream->capture->invalid = true;
         return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;

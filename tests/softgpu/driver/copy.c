@@ -63,6 +63,18 @@ static void release_copy(void *arg)
 
 static const struct op_kind copy_kind = {"copy", run_copy, release_copy, CU_GRAPH_NODE_TYPE_MEMCPY};
 
+/* Doubles what is there until the row is full. */
+static void fill_row(char *row, const struct fill_box *f)
+{
+    const size_t bytes = f->width * f->element;
+    memcpy(row, &f->value, f->element);
+    for (size_t done = f->element; done < bytes;) {
+        const size_t part = done < bytes - done ? done : bytes - done;
+        memcpy(row + done, row, part);
+        done += part;
+    }
+}
+
 static CUresult run_fill(void *arg, CUcontext context, struct op_result *result)
 {
     const struct fill_box *f = arg;
@@ -71,8 +83,7 @@ static CUresult run_fill(void *arg, CUcontext context, struct op_result *result)
         char *row = f->to + y * f->pitch;
         if (!range_ok(&space, row, f->width * f->element))
             return bad_range(context, "fill", row, f->width * f->element);
-        for (size_t x = 0; x < f->width; x++)
-            memcpy(row + x * f->element, &f->value, f->element);
+        fill_row(row, f);
     }
     const struct softgpu_cost cost = {.bytes = f->width * f->height * f->element,
                                       .type = SOFTGPU_F32};
@@ -93,8 +104,16 @@ const struct op_kind *fill_op_kind(void)
     return &fill_kind;
 }
 
+/* A device address lies in memory of a device, or in host memory that the driver knows. */
+static bool known(const void *p)
+{
+    return !memory_is_host(p) || memory_find(p) != NULL;
+}
+
 static bool box_ok(const struct copy_box *c)
 {
+    if ((c->from_device && !known(c->from)) || (c->to_device && !known(c->to)))
+        return false;
     for (size_t z = 0; z < c->depth; z++)
         for (size_t y = 0; y < c->height; y++)
             if (!memory_device_range(c->from + z * c->from_slice + y * c->from_pitch, c->width) ||
@@ -164,4 +183,23 @@ CUresult fill_submit(struct fill_box f, CUstream stream, bool per_thread)
     pthread_mutex_unlock(&driver_lock);
     return ok ? stream_submit(stream, per_thread, &fill_kind, &f, sizeof f)
               : CUDA_ERROR_INVALID_VALUE;
+}
+
+void copy_to_3d(const struct copy_box *copy, CUDA_MEMCPY3D *p)
+{
+    const bool from_host = memory_is_host(copy->from), to_host = memory_is_host(copy->to);
+    memset(p, 0, sizeof *p);
+    p->srcMemoryType = from_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    p->srcHost = from_host ? copy->from : NULL;
+    p->srcDevice = from_host ? 0 : (CUdeviceptr)(uintptr_t)copy->from;
+    p->srcPitch = copy->from_pitch;
+    p->srcHeight = copy->from_pitch > 0 ? copy->from_slice / copy->from_pitch : 0;
+    p->dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    p->dstHost = to_host ? copy->to : NULL;
+    p->dstDevice = to_host ? 0 : (CUdeviceptr)(uintptr_t)copy->to;
+    p->dstPitch = copy->to_pitch;
+    p->dstHeight = copy->to_pitch > 0 ? copy->to_slice / copy->to_pitch : 0;
+    p->WidthInBytes = copy->width;
+    p->Height = copy->height;
+    p->Depth = copy->depth;
 }

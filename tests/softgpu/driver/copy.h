@@ -11,7 +11,8 @@ struct copy_box {
     char *to;
     size_t width, height, depth;
     size_t from_pitch, to_pitch, from_slice, to_slice;
-    char *staged; /* the operation's own copy of a pageable source */
+    bool from_device, to_device; /* given as an address that the driver has to know */
+    char *staged;                /* the operation's own copy of a pageable source */
 };
 
 /* width elements of element bytes a row. */
@@ -28,5 +29,7 @@ CUresult copy_submit(struct copy_box copy, CUstream stream, bool per_thread, boo
 CUresult fill_submit(struct fill_box fill, CUstream stream, bool per_thread);
 /* From a CUDA_MEMCPY3D (2D is one with Depth 1); false: arrays or inconsistent. */
 bool copy_from_3d(const CUDA_MEMCPY3D *p, struct copy_box *copy);
+/* The other way round, for the parameters of a graph node. */
+void copy_to_3d(const struct copy_box *copy, CUDA_MEMCPY3D *p);
 
 #endif

@@ -11,43 +11,54 @@ static struct copy_box flat(const void *to, const void *from, size_t bytes)
                              .depth = 1};
 }
 
+enum side { HOST_SIDE, DEVICE_SIDE, ANY_SIDE = HOST_SIDE };
+
+static struct copy_box sided(const void *to, enum side to_side, const void *from,
+                             enum side from_side, size_t bytes)
+{
+    struct copy_box c = flat(to, from, bytes);
+    c.to_device = to_side == DEVICE_SIDE;
+    c.from_device = from_side == DEVICE_SIDE;
+    return c;
+}
+
 #define P(_address) ((void *)(uintptr_t)(_address))
 
 /* Synchronous: on the default stream, then waits. */
-#define COPY(_name, _to_type, _from_type)                                                          \
+#define COPY(_name, _to_type, _to_side, _from_type, _from_side)                                                          \
     API CUresult _name(_to_type to, _from_type from, size_t bytes)                                 \
     {                                                                                              \
         ENTER(#_name);                                                                             \
-        return copy_submit(flat(P(to), P(from), bytes), NULL, false, true);                        \
+        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), NULL, false, true);                        \
     }                                                                                              \
     API CUresult _name##_ptds(_to_type to, _from_type from, size_t bytes);                         \
     API CUresult _name##_ptds(_to_type to, _from_type from, size_t bytes)                          \
     {                                                                                              \
         ENTER(#_name "_ptds");                                                                     \
-        return copy_submit(flat(P(to), P(from), bytes), NULL, true, true);                         \
+        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), NULL, true, true);                         \
     }
 
-#define COPY_ASYNC(_name, _to_type, _from_type)                                                    \
+#define COPY_ASYNC(_name, _to_type, _to_side, _from_type, _from_side)                                                    \
     API CUresult _name(_to_type to, _from_type from, size_t bytes, CUstream stream)                \
     {                                                                                              \
         ENTER(#_name);                                                                             \
-        return copy_submit(flat(P(to), P(from), bytes), stream, false, false);                     \
+        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), stream, false, false);                     \
     }                                                                                              \
     API CUresult _name##_ptsz(_to_type to, _from_type from, size_t bytes, CUstream stream);        \
     API CUresult _name##_ptsz(_to_type to, _from_type from, size_t bytes, CUstream stream)         \
     {                                                                                              \
         ENTER(#_name "_ptsz");                                                                     \
-        return copy_submit(flat(P(to), P(from), bytes), stream, true, false);                      \
+        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), stream, true, false);                      \
     }
 
-COPY(cuMemcpy, CUdeviceptr, CUdeviceptr)
-COPY(cuMemcpyHtoD_v2, CUdeviceptr, const void *)
-COPY(cuMemcpyDtoH_v2, void *, CUdeviceptr)
-COPY(cuMemcpyDtoD_v2, CUdeviceptr, CUdeviceptr)
-COPY_ASYNC(cuMemcpyAsync, CUdeviceptr, CUdeviceptr)
-COPY_ASYNC(cuMemcpyHtoDAsync_v2, CUdeviceptr, const void *)
-COPY_ASYNC(cuMemcpyDtoHAsync_v2, void *, CUdeviceptr)
-COPY_ASYNC(cuMemcpyDtoDAsync_v2, CUdeviceptr, CUdeviceptr)
+COPY(cuMemcpy, CUdeviceptr, ANY_SIDE, CUdeviceptr, ANY_SIDE)
+COPY(cuMemcpyHtoD_v2, CUdeviceptr, DEVICE_SIDE, const void *, HOST_SIDE)
+COPY(cuMemcpyDtoH_v2, void *, HOST_SIDE, CUdeviceptr, DEVICE_SIDE)
+COPY(cuMemcpyDtoD_v2, CUdeviceptr, DEVICE_SIDE, CUdeviceptr, DEVICE_SIDE)
+COPY_ASYNC(cuMemcpyAsync, CUdeviceptr, ANY_SIDE, CUdeviceptr, ANY_SIDE)
+COPY_ASYNC(cuMemcpyHtoDAsync_v2, CUdeviceptr, DEVICE_SIDE, const void *, HOST_SIDE)
+COPY_ASYNC(cuMemcpyDtoHAsync_v2, void *, HOST_SIDE, CUdeviceptr, DEVICE_SIDE)
+COPY_ASYNC(cuMemcpyDtoDAsync_v2, CUdeviceptr, DEVICE_SIDE, CUdeviceptr, DEVICE_SIDE)
 
 static CUresult copy_box_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool per_thread, bool wait)
 {
@@ -220,6 +231,14 @@ FILL(D32, 4, unsigned int)
         ENTER("cuMemset" #_name "_v2");                                                            \
         return fill_submit(area(to, pitch, w, h, _element, value), NULL, false);                   \
     }                                                                                              \
+    API CUresult cuMemset##_name##_v2_ptds(CUdeviceptr to, size_t pitch, _value_type value,        \
+                                           size_t w, size_t h);                                    \
+    API CUresult cuMemset##_name##_v2_ptds(CUdeviceptr to, size_t pitch, _value_type value,        \
+                                           size_t w, size_t h)                                     \
+    {                                                                                              \
+        ENTER("cuMemset" #_name "_v2_ptds");                                                       \
+        return fill_submit(area(to, pitch, w, h, _element, value), NULL, true);                    \
+    }                                                                                              \
     API CUresult cuMemset##_name##Async(CUdeviceptr to, size_t pitch, _value_type value, size_t w, \
                                         size_t h, CUstream s)                                      \
     {                                                                                              \
@@ -272,5 +291,7 @@ bool copy_from_3d(const CUDA_MEMCPY3D *p, struct copy_box *copy)
     copy->width = p->WidthInBytes;
     copy->height = p->Height;
     copy->depth = p->Depth;
+    copy->from_device = p->srcMemoryType == CU_MEMORYTYPE_DEVICE;
+    copy->to_device = p->dstMemoryType == CU_MEMORYTYPE_DEVICE;
     return true;
 }

@@ -72,15 +72,11 @@ static CUresult record(CUevent event, CUstream handle, bool per_thread, unsigned
     } else if (r == CUDA_SUCCESS && stream->capture != NULL) {
         r = capture_event_record(stream, event, flags);
     } else if (r == CUDA_SUCCESS) {
-        struct completion *completion;
         event->capture = NULL;
         /* Recording on the legacy stream waits for the blocking streams, like any work there. */
         pthread_mutex_unlock(&driver_lock);
-        r = stream_submit(handle, per_thread, &record_kind, "", 0);
-        pthread_mutex_lock(&driver_lock);
-        completion = completion_ref(stream->last);
-        completion_unref(event->completion);
-        event->completion = completion;
+        return stream_submit_after(handle, per_thread, &record_kind, "", 0, NULL,
+                                   &event->completion);
     }
     pthread_mutex_unlock(&driver_lock);
     return r;
@@ -159,11 +155,11 @@ API CUresult cuEventQuery(CUevent event)
     CUresult r = check_event(event);
     if (r != CUDA_SUCCESS)
         return r;
-    r = event->capture != NULL ? CUDA_ERROR_CAPTURED_EVENT : capture_unsafe();
+    r = event->capture != NULL ? capture_event_misused(event) : capture_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
     pthread_mutex_lock(&driver_lock);
-    run_some();
+    run_polled();
     if (event->completion != NULL && !event->completion->done)
         r = CUDA_ERROR_NOT_READY;
     pthread_mutex_unlock(&driver_lock);
@@ -176,7 +172,7 @@ API CUresult cuEventSynchronize(CUevent event)
     CUresult r = check_event(event);
     if (r != CUDA_SUCCESS)
         return r;
-    r = event->capture != NULL ? CUDA_ERROR_CAPTURED_EVENT : capture_unsafe();
+    r = event->capture != NULL ? capture_event_misused(event) : capture_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
     pthread_mutex_lock(&driver_lock);

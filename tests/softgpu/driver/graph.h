@@ -12,7 +12,9 @@ struct node_body {
     void *arg;
     size_t arg_bytes;
     CUgraphNodeType type;
-    CUgraph child; /* of a child graph node; owned */
+    CUcontext context; /* where it runs; NULL: where the graph is launched */
+    CUgraph child;     /* of a child graph node; owned */
+    void *view;        /* what cuGraph*GetParams pointed the program to */
 };
 
 struct CUgraphNode_st {
@@ -20,7 +22,8 @@ struct CUgraphNode_st {
     struct node_body *body;
     CUgraphNode *deps;
     size_t n_deps;
-    size_t index; /* position in graph->nodes */
+    size_t index;        /* position in graph->nodes */
+    uint64_t id, origin; /* its own, and that of the node it was cloned from */
     bool disabled;
 };
 
@@ -55,10 +58,13 @@ struct capture {
     struct capture *next;
 };
 
+/* graph_event.c: nodes whose argument is an event */
+extern const struct op_kind graph_record_kind, graph_wait_kind;
 /* user_object.c */
 void user_object_retain(CUuserObject object, unsigned n);
 void user_object_release(CUuserObject object, unsigned n);
 
+void *copy_of(const void *arg, size_t bytes); /* malloc'ed */
 struct node_body *body_make(const struct op_kind *kind, void *arg, size_t arg_bytes,
                             CUgraphNodeType type);
 struct node_body *body_ref(struct node_body *body);
@@ -72,5 +78,11 @@ CUgraphNode graph_add(CUgraph graph, struct node_body *body, const CUgraphNode *
 CUresult graph_add_checked(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, size_t n,
                            struct node_body *body);
 bool graph_reaches(CUgraphNode from, CUgraphNode ancestor);
+/* The node of a clone, or of its child graphs, that stands for this one; the lock is held. */
+CUgraphNode graph_find_clone(CUgraph clone, CUgraphNode original);
+/* Replace the body of a node, or of the node in an executable that stands for it; take over body,
+ * which has to be of the same type. */
+CUresult node_replace(CUgraphNode node, struct node_body *body);
+CUresult exec_replace(CUgraphExec exec, CUgraphNode original, struct node_body *body);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The entry points that build and inspect graphs. Kernel nodes are in graph_kernel.c. */
+ * The entry points that build graphs of nodes without parameters or with copies of them. Kernel nodes
+ * are in graph_kernel.c, those of events and memory in graph_event.c, edges in graph_edges.c. */
 #include "tests/softgpu/driver/copy.h"
 #include "tests/softgpu/driver/graph.h"
-#include "tests/softgpu/driver/memory.h"
+#include "tests/softgpu/driver/module.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ CUresult graph_add_checked(CUgraphNode *node, CUgraph graph, const CUgraphNode *
     return r;
 }
 
-static void *copy_of(const void *arg, size_t bytes)
+void *copy_of(const void *arg, size_t bytes)
 {
     void *copy = malloc(bytes + 1);
     if (copy == NULL)
@@ -68,10 +69,12 @@ API CUresult cuGraphClone(CUgraph *clone, CUgraph graph)
 API CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUgraph clone)
 {
     ENTER("cuGraphNodeFindInClone");
-    if (node == NULL || original == NULL || clone == NULL || original->index >= clone->n_nodes)
+    if (node == NULL || original == NULL || clone == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *node = clone->nodes[original->index];
-    return CUDA_SUCCESS;
+    pthread_mutex_lock(&driver_lock);
+    *node = graph_find_clone(clone, original);
+    pthread_mutex_unlock(&driver_lock);
+    return *node != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 API CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, size_t n)
@@ -104,79 +107,108 @@ API CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
     return CUDA_SUCCESS;
 }
 
-API CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps,
-                                  size_t n, const CUDA_MEMCPY3D *params, CUcontext context)
+static CUresult copy_body(const CUDA_MEMCPY3D *params, struct node_body **body_p)
 {
-    ENTER("cuGraphAddMemcpyNode");
     struct copy_box copy;
     if (params == NULL || !copy_from_3d(params, &copy))
         return CUDA_ERROR_INVALID_VALUE;
-    return graph_add_checked(node, graph, deps, n,
-                             body_make(copy_op_kind(), copy_of(&copy, sizeof copy), sizeof copy,
-                                       CU_GRAPH_NODE_TYPE_MEMCPY));
-}
-
-static bool fill_from_params(const CUDA_MEMSET_NODE_PARAMS *p, struct fill_box *fill)
-{
-    if (p == NULL || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
-        return false;
-    *fill = (struct fill_box){.to = (char *)(uintptr_t)p->dst, .width = p->width,
-                              .height = p->height, .pitch = p->pitch, .element = p->elementSize,
-                              .value = p->value};
-    return true;
-}
-
-API CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps,
-                                  size_t n, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
-{
-    ENTER("cuGraphAddMemsetNode");
-    struct fill_box fill;
-    if (!fill_from_params(params, &fill))
-        return CUDA_ERROR_INVALID_VALUE;
-    return graph_add_checked(node, graph, deps, n,
-                             body_make(fill_op_kind(), copy_of(&fill, sizeof fill), sizeof fill,
-                                       CU_GRAPH_NODE_TYPE_MEMSET));
-}
-
-/* Replaces the body of a node; one that an executable holds stays as it was there. */
-static CUresult replace_body(CUgraphNode node, struct node_body *body)
-{
-    pthread_mutex_lock(&driver_lock);
-    body_unref(node->body);
-    node->body = body;
-    pthread_mutex_unlock(&driver_lock);
+    *body_p = body_make(copy_op_kind(), copy_of(&copy, sizeof copy), sizeof copy,
+                        CU_GRAPH_NODE_TYPE_MEMCPY);
     return CUDA_SUCCESS;
 }
 
-API CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params)
+static CUresult fill_body(const CUDA_MEMSET_NODE_PARAMS *p, struct node_body **body_p)
 {
-    ENTER("cuGraphMemsetNodeSetParams");
-    struct fill_box fill;
-    if (node == NULL || node->body->type != CU_GRAPH_NODE_TYPE_MEMSET ||
-        !fill_from_params(params, &fill))
+    if (p == NULL || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) ||
+        p->width == 0 || p->height == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    return replace_body(node, body_make(fill_op_kind(), copy_of(&fill, sizeof fill), sizeof fill,
-                                        CU_GRAPH_NODE_TYPE_MEMSET));
-}
-
-static CUresult run_host(void *arg, CUcontext context, struct op_result *result)
-{
-    const CUDA_HOST_NODE_PARAMS *p = arg;
-    p->fn(p->userData);
+    struct fill_box fill = {.to = (char *)(uintptr_t)p->dst, .width = p->width,
+                            .height = p->height, .pitch = p->height > 1 ? p->pitch : 0,
+                            .element = p->elementSize, .value = p->value};
+    *body_p = body_make(fill_op_kind(), copy_of(&fill, sizeof fill), sizeof fill,
+                        CU_GRAPH_NODE_TYPE_MEMSET);
     return CUDA_SUCCESS;
 }
 
-static const struct op_kind host_kind = {"host function", run_host, NULL, CU_GRAPH_NODE_TYPE_HOST};
-
-API CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, size_t n,
-                                const CUDA_HOST_NODE_PARAMS *params)
+static CUresult host_body(const CUDA_HOST_NODE_PARAMS *params, struct node_body **body_p)
 {
-    ENTER("cuGraphAddHostNode");
     if (params == NULL || params->fn == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    return graph_add_checked(node, graph, deps, n,
-                             body_make(&host_kind, copy_of(params, sizeof *params), sizeof *params,
-                                       CU_GRAPH_NODE_TYPE_HOST));
+    struct host_call call = {params->fn, params->userData};
+    *body_p = body_make(&host_call_kind, copy_of(&call, sizeof call), sizeof call,
+                        CU_GRAPH_NODE_TYPE_HOST);
+    return CUDA_SUCCESS;
+}
+
+/* The four calls of a node type whose parameters make a body: add, set, set in an executable; what
+ * follows _params are further arguments of the entry points, which do not matter here. */
+#define NODE_CALLS(_add, _set, _exec_set, _type, _make, ...)                                       \
+    API CUresult _add(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, size_t n,         \
+                      const _type *params __VA_ARGS__)                                             \
+    {                                                                                              \
+        ENTER(#_add);                                                                              \
+        struct node_body *body;                                                                    \
+        CUresult r = _make(params, &body);                                                         \
+        return r == CUDA_SUCCESS ? graph_add_checked(node, graph, deps, n, body) : r;              \
+    }                                                                                              \
+    API CUresult _set(CUgraphNode node, const _type *params)                                       \
+    {                                                                                              \
+        ENTER(#_set);                                                                              \
+        struct node_body *body;                                                                    \
+        CUresult r = _make(params, &body);                                                         \
+        return r == CUDA_SUCCESS ? node_replace(node, body) : r;                                   \
+    }                                                                                              \
+    API CUresult _exec_set(CUgraphExec exec, CUgraphNode node, const _type *params __VA_ARGS__)    \
+    {                                                                                              \
+        ENTER(#_exec_set);                                                                         \
+        struct node_body *body;                                                                    \
+        CUresult r = _make(params, &body);                                                         \
+        return r == CUDA_SUCCESS ? exec_replace(exec, node, body) : r;                             \
+    }
+
+NODE_CALLS(cuGraphAddMemcpyNode, cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams,
+           CUDA_MEMCPY3D, copy_body, , CUcontext context)
+NODE_CALLS(cuGraphAddMemsetNode, cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams,
+           CUDA_MEMSET_NODE_PARAMS, fill_body, , CUcontext context)
+NODE_CALLS(cuGraphAddHostNode, cuGraphHostNodeSetParams, cuGraphExecHostNodeSetParams,
+           CUDA_HOST_NODE_PARAMS, host_body)
+
+/* The argument of a node of this type; NULL: another type, or work of another kind. */
+static const void *arg_of(CUgraphNode node, const void *params, const struct op_kind *kind)
+{
+    return node != NULL && params != NULL && node->body->kind == kind ? node->body->arg : NULL;
+}
+
+API CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *params)
+{
+    ENTER("cuGraphMemcpyNodeGetParams");
+    const struct copy_box *c = arg_of(node, params, copy_op_kind());
+    if (c == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    copy_to_3d(c, params);
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *params)
+{
+    ENTER("cuGraphMemsetNodeGetParams");
+    const struct fill_box *f = arg_of(node, params, fill_op_kind());
+    if (f == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *params = (CUDA_MEMSET_NODE_PARAMS){.dst = (CUdeviceptr)(uintptr_t)f->to, .pitch = f->pitch,
+                                        .value = f->value, .elementSize = f->element,
+                                        .width = f->width, .height = f->height};
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS *params)
+{
+    ENTER("cuGraphHostNodeGetParams");
+    const struct host_call *call = arg_of(node, params, &host_call_kind);
+    if (call == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *params = (CUDA_HOST_NODE_PARAMS){call->function, call->data};
+    return CUDA_SUCCESS;
 }
 
 API CUresult cuGraphDestroyNode(CUgraphNode node)
@@ -212,128 +244,5 @@ API CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
     if (node == NULL || type == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     *type = node->body->type;
-    return CUDA_SUCCESS;
-}
-
-/* Lists: with NULL only the number is given; otherwise up to *n entries, the rest NULL. */
-static CUresult give(const CUgraphNode *all, size_t count, CUgraphNode *nodes, size_t *n)
-{
-    for (size_t i = 0; nodes != NULL && i < *n; i++)
-        nodes[i] = i < count ? all[i] : NULL;
-    if (nodes == NULL || *n > count)
-        *n = count;
-    return CUDA_SUCCESS;
-}
-
-API CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *n)
-{
-    ENTER("cuGraphGetNodes");
-    return graph == NULL || n == NULL ? CUDA_ERROR_INVALID_VALUE
-                                      : give(graph->nodes, graph->n_nodes, nodes, n);
-}
-
-API CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *n)
-{
-    ENTER("cuGraphGetRootNodes");
-    if (graph == NULL || n == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    CUgraphNode *roots = calloc(graph->n_nodes + 1, sizeof(CUgraphNode));
-    size_t count = 0;
-    for (size_t i = 0; roots != NULL && i < graph->n_nodes; i++)
-        if (graph->nodes[i]->n_deps == 0)
-            roots[count++] = graph->nodes[i];
-    give(roots, count, nodes, n);
-    free(roots);
-    return CUDA_SUCCESS;
-}
-
-API CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *deps, size_t *n);
-API CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *deps, size_t *n)
-{
-    ENTER("cuGraphNodeGetDependencies");
-    return node == NULL || n == NULL ? CUDA_ERROR_INVALID_VALUE
-                                     : give(node->deps, node->n_deps, deps, n);
-}
-
-API CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *deps,
-                                           CUgraphEdgeData *edges, size_t *n)
-{
-    ENTER("cuGraphNodeGetDependencies_v2");
-    if (node == NULL || n == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (edges != NULL)
-        memset(edges, 0, sizeof *edges * *n);
-    return give(node->deps, node->n_deps, deps, n);
-}
-
-API CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *n);
-API CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *n)
-{
-    ENTER("cuGraphGetEdges");
-    size_t count = 0;
-    if (graph == NULL || n == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < graph->n_nodes; i++)
-        for (size_t d = 0; d < graph->nodes[i]->n_deps; d++, count++)
-            if (from != NULL && to != NULL && count < *n) {
-                from[count] = graph->nodes[i]->deps[d];
-                to[count] = graph->nodes[i];
-            }
-    *n = count;
-    return CUDA_SUCCESS;
-}
-
-API CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
-                                CUgraphEdgeData *edges, size_t *n)
-{
-    if (edges != NULL && n != NULL)
-        memset(edges, 0, sizeof *edges * *n);
-    return cuGraphGetEdges(graph, from, to, n);
-}
-
-API CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                                    size_t n);
-API CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                                    size_t n)
-{
-    ENTER("cuGraphAddDependencies");
-    CUresult r = graph == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    pthread_mutex_lock(&driver_lock);
-    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++) {
-        CUgraphNode node = to[i];
-        if (node->graph != graph || from[i]->graph != graph) {
-            r = CUDA_ERROR_INVALID_VALUE;
-            break;
-        }
-        node->deps = realloc(node->deps, sizeof(CUgraphNode) * (node->n_deps + 1));
-        if (node->deps == NULL)
-            abort();
-        node->deps[node->n_deps++] = from[i];
-    }
-    pthread_mutex_unlock(&driver_lock);
-    return r;
-}
-
-API CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from,
-                                       const CUgraphNode *to, const CUgraphEdgeData *edges, size_t n)
-{
-    return cuGraphAddDependencies(graph, from, to, n);
-}
-
-API CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled)
-{
-    ENTER("cuGraphNodeSetEnabled");
-    if (exec == NULL || node == NULL || node->index >= exec->graph->n_nodes)
-        return CUDA_ERROR_INVALID_VALUE;
-    exec->graph->nodes[node->index]->disabled = enabled == 0;
-    return CUDA_SUCCESS;
-}
-
-API CUresult cuGraphNodeGetEnabled(CUgraphExec exec, CUgraphNode node, unsigned *enabled)
-{
-    ENTER("cuGraphNodeGetEnabled");
-    if (exec == NULL || node == NULL || enabled == NULL || node->index >= exec->graph->n_nodes)
-        return CUDA_ERROR_INVALID_VALUE;
-    *enabled = !exec->graph->nodes[node->index]->disabled;
     return CUDA_SUCCESS;
 }

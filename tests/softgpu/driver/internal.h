@@ -75,7 +75,8 @@ struct sg_space context_space(CUcontext context);
 
 /* ---- operations (op.c): what is put on a stream */
 struct op_result {
-    double seconds; /* modelled */
+    double start;   /* in: modelled time at which it begins */
+    double seconds; /* out: modelled */
 };
 /* Runs one operation; arg is the copy made by stream_submit. Returns the sticky error of a fault. */
 typedef CUresult (*op_function)(void *arg, CUcontext context, struct op_result *result);

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Runs operations. Without SOFTGPU_SEED each runs when it is put on its stream (immediate mode).
- * With it they wait (deferred mode) until somebody synchronises or asks, and then a random one of
- * those that may legally run is taken, so that a missing dependency, scratch that is reused too
- * early or a host value that is read late shows. A background thread keeps deferred work moving. */
+ * With it they wait (deferred mode) until somebody synchronises or asks, and then an adversary picks
+ * among those that may legally run, so that a missing dependency, scratch that is reused too early
+ * or a host value that is read late shows: streams have random ranks, the highest one that can runs
+ * on until its rank changes at a random point, so that one stream gets far ahead of another. How
+ * much runs while work is still being put depends on the seed. When a program does nothing but
+ * wait for memory to change, a background thread moves the work. */
 #include "tests/softgpu/driver/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { MAX_RUNNABLE = 1024, DEFERRED_BURST = 3, IDLE_NS = 2000000 };
+enum {
+    MAX_RUNNABLE = 1024,
+    RANK_CHANGE = 8, /* an operation changes its stream's rank once in so many times */
+    TICK_NS = 2000000,
+    IDLE_TICKS = 10 /* without a call of the program: then the background thread acts */
+};
 
 static struct {
     pthread_cond_t changed; /* an operation finished or was put */
     pthread_once_t once;
     bool deferred, background;
+    unsigned burst;    /* up to so many operations run when one is put */
+    uint64_t activity; /* calls that put or ask; the background thread watches it */
     uint64_t random;
 } state = {.changed = PTHREAD_COND_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
@@ -22,7 +32,9 @@ static void read_mode(void)
 {
     const char *seed = getenv("SOFTGPU_SEED");
     state.deferred = seed != NULL && seed[0] != '\0';
-    state.random = state.deferred ? strtoull(seed, NULL, 10) * 2 + 1 : 1;
+    const uint64_t n = state.deferred ? strtoull(seed, NULL, 10) : 0;
+    state.random = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    state.burst = n % 4 == 0 ? 1 : 0;
 }
 
 bool mode_deferred(void)
@@ -34,6 +46,7 @@ bool mode_deferred(void)
 /* With the lock held. xorshift64*. */
 uint64_t mode_random(void)
 {
+    pthread_once(&state.once, read_mode);
     uint64_t x = state.random;
     x ^= x >> 12;
     x ^= x << 25;
@@ -93,11 +106,11 @@ static void run_head(CUstream stream)
 {
     struct op *op = stream->head;
     CUcontext context = stream->context;
-    struct op_result result = {0};
     double start = stream->clock;
     for (unsigned i = 0; i < op->n_waits; i++)
         if (op->waits[i]->time > start)
             start = op->waits[i]->time;
+    struct op_result result = {.start = start};
     stream->running = true;
     bool skip = context->sticky != CUDA_SUCCESS || context->dead;
     if (!skip) {
@@ -126,7 +139,13 @@ static bool run_one(void)
     unsigned n = find_runnable(found);
     if (n == 0)
         return false;
-    run_head(found[mode_deferred() ? mode_random() % n : 0]);
+    CUstream chosen = found[0];
+    for (unsigned i = 1; i < n && mode_deferred(); i++)
+        if (found[i]->rank > chosen->rank)
+            chosen = found[i];
+    if (mode_deferred() && mode_random() % RANK_CHANGE == 0)
+        chosen->rank = mode_random();
+    run_head(chosen);
     return true;
 }
 
@@ -142,6 +161,7 @@ static bool anything_running(void)
 CUresult run_until(struct completion *c, CUcontext context)
 {
     CUresult r = CUDA_SUCCESS;
+    state.activity++;
     while (c != NULL && !c->done && r == CUDA_SUCCESS) {
         if (run_one())
             continue;
@@ -156,11 +176,16 @@ CUresult run_until(struct completion *c, CUcontext context)
 static void *keep_moving(void *arg)
 {
     (void)arg;
-    struct timespec idle = {0, IDLE_NS};
-    for (;;) {
-        nanosleep(&idle, NULL);
+    struct timespec tick = {0, TICK_NS};
+    uint64_t seen = 0;
+    for (unsigned idle = 0;; idle++) {
+        nanosleep(&tick, NULL);
         pthread_mutex_lock(&driver_lock);
-        run_one();
+        if (state.activity != seen)
+            idle = 0;
+        seen = state.activity;
+        if (idle >= IDLE_TICKS)
+            run_one();
         pthread_mutex_unlock(&driver_lock);
     }
     return NULL;
@@ -176,8 +201,18 @@ void run_some(void)
         if (pthread_create(&thread, NULL, keep_moving, NULL) == 0)
             pthread_detach(thread);
     }
-    for (uint64_t n = mode_random() % DEFERRED_BURST; n > 0 && run_one(); n--)
+    state.activity++;
+    for (uint64_t n = mode_random() % (state.burst + 1); n > 0 && run_one(); n--)
         ;
+}
+
+void run_polled(void)
+{
+    if (!mode_deferred())
+        return;
+    state.activity++;
+    if (mode_random() % 2 == 0)
+        run_one();
 }
 
 void stream_put(CUstream stream, const struct op_kind *kind, void *arg, bool borrowed_arg,

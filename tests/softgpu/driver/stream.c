@@ -17,6 +17,7 @@ CUstream stream_make(CUcontext context, unsigned flags, int priority, bool legac
     stream->flags = flags;
     stream->priority = priority;
     stream->legacy = legacy;
+    stream->rank = mode_random();
     stream->next = context->streams;
     context->streams = stream;
     return stream;
@@ -141,7 +142,7 @@ static CUresult query(CUstream handle, bool per_thread)
         capture_invalidate(stream);
         r = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     } else if (r == CUDA_SUCCESS) {
-        run_some();
+        run_polled();
         r = stream->last == NULL || stream->last->done ? stream->context->sticky
                                                        : CUDA_ERROR_NOT_READY;
     }

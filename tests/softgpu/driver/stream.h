@@ -32,6 +32,7 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     bool dead, legacy, running;
+    uint64_t rank; /* in deferred mode: the runnable stream of the highest rank runs */
     pthread_t owner;        /* of a per-thread default stream */
     bool per_thread;
     struct op *head, *tail;
@@ -57,8 +58,10 @@ CUresult stream_submit_after(CUstream handle, bool per_thread_default, const str
                              struct completion **last_p);
 /* Runs operations (any that may run) until c is done; then the context's error. */
 CUresult run_until(struct completion *c, CUcontext context);
-/* In immediate mode: runs what was just put. Otherwise leaves it, or runs a little. */
+/* In deferred mode, when something was put: leaves it, or runs a little. */
 void run_some(void);
+/* In deferred mode, when the program asks whether something is done: makes progress sometimes. */
+void run_polled(void);
 bool mode_deferred(void); /* SOFTGPU_SEED is set: operations run late and in adversarial order */
 uint64_t mode_random(void);
 
@@ -75,6 +78,8 @@ CUresult capture_add_body(CUstream stream, struct node_body *body);
 struct CUevent_st;
 CUresult capture_event_record(CUstream stream, struct CUevent_st *event, unsigned flags);
 CUresult capture_event_wait(CUstream stream, struct CUevent_st *event, unsigned flags, bool *done_p);
+/* The host asked for an event of a capture: invalidates it and gives the error. Takes the lock. */
+CUresult capture_event_misused(struct CUevent_st *event);
 
 struct CUevent_st {
     CUcontext context;
