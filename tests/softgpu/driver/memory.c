@@ -82,7 +82,9 @@ CUresult memory_free(void *p)
         if (a->base != p)
             continue;
         *link = a->next;
-        if (a->arena != NULL) {
+        if (a->kind == MEMORY_REGISTERED) {
+            sg_arena_disown(host_memory, p);
+        } else {
             live_bytes -= a->bytes;
             sg_arena_free(a->arena, p);
         }
@@ -213,7 +215,6 @@ API CUresult cuMemHostGetFlags(unsigned *flags, void *p)
     return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Registered memory counts as pinned for copies; kernels cannot reach it (a limit). */
 API CUresult cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
 {
     ENTER("cuMemHostRegister_v2");
@@ -224,7 +225,7 @@ API CUresult cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
     if (p == NULL || bytes == 0 || flags > 15)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&driver_lock);
-    if (memory_find(p) != NULL) {
+    if (!memory_is_host(p) || memory_find(p) != NULL || sg_arena_adopt(host_memory, p, bytes) != 0) {
         r = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     } else {
         struct allocation *a = calloc(1, sizeof *a);

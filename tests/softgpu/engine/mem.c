@@ -25,6 +25,13 @@ struct block {
     uint32_t prev, next;      /* in address order; 0: none */
 };
 
+/* Adopted ranges. Never changed once readers can see it: a change makes a new one. */
+struct adopted {
+    struct adopted *older;
+    size_t n;
+    struct sg_range range[];
+};
+
 struct sg_arena {
     pthread_mutex_t lock;     /* everything below but the two tables' lock-free reads */
     char name[32];
@@ -37,6 +44,7 @@ struct sg_arena {
     uint32_t last, blocks, spare; /* last block of the range; entries in use; head of the unused list */
     struct block *block;          /* by number; 0 is not used */
     _Atomic uint32_t *granule;    /* number of the live block that covers it */
+    _Atomic(struct adopted *) adopted; /* NULL: none; older ones are kept for readers in progress */
 };
 
 /* A file of poison that large allocations map privately: untouched pages then cost nothing. */
@@ -162,6 +170,10 @@ void sg_arena_delete(struct sg_arena *a)
 {
     if (!a)
         return;
+    for (struct adopted *all = a->adopted, *older; all; all = older) {
+        older = all->older;
+        free(all);
+    }
     if (a->base)
         munmap((void *)a->base, a->reserved);
     if (a->block)
@@ -281,7 +293,7 @@ int sg_arena_free(struct sg_arena *a, void *p)
     uint32_t k;
     size_t bytes;
 
-    if (!sg_arena_owns(a, addr))
+    if (addr - a->base >= a->reserved)
         return -1;
     pthread_mutex_lock(&a->lock);
     k = a->granule[(addr - a->base) / SG_ALIGN];
@@ -323,9 +335,80 @@ void sg_arena_set_capacity(struct sg_arena *a, uint64_t capacity)
     a->capacity = capacity;
 }
 
-bool sg_arena_owns(const struct sg_arena *a, uintptr_t addr)
+static bool find_adopted(const struct sg_arena *a, uintptr_t addr, struct sg_range *out)
+{
+    const struct adopted *all = atomic_load_explicit(&a->adopted, memory_order_acquire);
+
+    for (size_t k = 0; all && k < all->n; k++)
+        if (addr - all->range[k].base < all->range[k].bytes) {
+            *out = all->range[k];
+            return true;
+        }
+    return false;
+}
+
+static bool in_reserved(const struct sg_arena *a, uintptr_t addr)
 {
     return addr - a->base < a->reserved;
+}
+
+/* With the lock held: publishes the ranges without number skip (n: none) and with one more. */
+static int publish(struct sg_arena *a, size_t skip, const struct sg_range *more)
+{
+    struct adopted *old = a->adopted;
+    size_t n = old ? old->n : 0;
+    struct adopted *all = malloc(sizeof *all + (n + 1) * sizeof *all->range);
+
+    if (!all)
+        return -1;
+    all->older = old;
+    all->n = 0;
+    for (size_t k = 0; k < n; k++)
+        if (k != skip)
+            all->range[all->n++] = old->range[k];
+    if (more)
+        all->range[all->n++] = *more;
+    atomic_store_explicit(&a->adopted, all, memory_order_release);
+    return 0;
+}
+
+int sg_arena_adopt(struct sg_arena *a, void *p, size_t bytes)
+{
+    uintptr_t base = (uintptr_t)p;
+    int r = bytes == 0 || base + bytes < base || in_reserved(a, base) ? -1 : 0;
+
+    pthread_mutex_lock(&a->lock);
+    for (size_t k = 0; a->adopted && k < a->adopted->n && !r; k++) {
+        const struct sg_range *other = &a->adopted->range[k];
+
+        if (base < other->base + other->bytes && other->base < base + bytes)
+            r = -1;
+    }
+    if (!r)
+        r = publish(a, SIZE_MAX, &(struct sg_range){base, bytes, ++a->serial});
+    pthread_mutex_unlock(&a->lock);
+    return r;
+}
+
+int sg_arena_disown(struct sg_arena *a, void *p)
+{
+    int r = -1;
+
+    pthread_mutex_lock(&a->lock);
+    for (size_t k = 0; a->adopted && k < a->adopted->n && r; k++)
+        if (a->adopted->range[k].base == (uintptr_t)p) {
+            r = publish(a, k, NULL);
+            break;
+        }
+    pthread_mutex_unlock(&a->lock);
+    return r;
+}
+
+bool sg_arena_owns(const struct sg_arena *a, uintptr_t addr)
+{
+    struct sg_range r;
+
+    return in_reserved(a, addr) || find_adopted(a, addr, &r);
 }
 
 bool sg_arena_find(const struct sg_arena *a, uintptr_t addr, struct sg_range *out)
@@ -333,8 +416,8 @@ bool sg_arena_find(const struct sg_arena *a, uintptr_t addr, struct sg_range *ou
     const struct block *b;
     uint32_t k;
 
-    if (!sg_arena_owns(a, addr))
-        return false;
+    if (!in_reserved(a, addr))
+        return find_adopted(a, addr, out);
     k = atomic_load_explicit(&a->granule[(addr - a->base) / SG_ALIGN], memory_order_acquire);
     if (!k)
         return false;

@@ -32,13 +32,18 @@ void sg_arena_set_reuse(struct sg_arena *arena, bool reuse); /* default true: lo
 uint64_t sg_arena_used(const struct sg_arena *arena);
 uint64_t sg_arena_capacity(const struct sg_arena *arena);
 void sg_arena_set_capacity(struct sg_arena *arena, uint64_t capacity);
-/* Is addr inside the reserved range at all? Lock-free. */
+/* Is addr inside the reserved range, or adopted? Lock-free. */
 bool sg_arena_owns(const struct sg_arena *arena, uintptr_t addr);
 /* The live allocation that holds addr. False: none. Lock-free. */
 bool sg_arena_find(const struct sg_arena *arena, uintptr_t addr, struct sg_range *out);
 /* The live allocation nearest to addr, for messages. False: nothing is live. */
 bool sg_arena_nearest(const struct sg_arena *arena, uintptr_t addr, struct sg_range *out);
-/* Calls fn for each live allocation in address order. */
+/* Memory of the host's own, outside of the reserved range, that counts as one live allocation of this
+ * arena from now on (no poison, not in used or capacity); and no longer. 0, or -1: overlaps another,
+ * or is none. */
+int sg_arena_adopt(struct sg_arena *arena, void *p, size_t bytes);
+int sg_arena_disown(struct sg_arena *arena, void *p);
+/* Calls fn for each live allocation in address order; adopted ones are left out. */
 void sg_arena_each(const struct sg_arena *arena, void (*fn)(const struct sg_range *, void *), void *arg);
 
 /* What one kernel, copy or library call may touch. */
