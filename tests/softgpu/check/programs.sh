@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Small programs, built by nvcc with the shared runtime, each of which checks what it sees. Every one
+# runs in order and with two orders of the adversarial scheduler.
+set -eu
+programs=tests/softgpu/check/programs
+run=${srcdir:-.}/tests/softgpu/run
+failed=0 ran=0
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+
+# check VARIABLES PROGRAM ARGS...
+check() {
+    variables=$1
+    shift
+    ran=$((ran + 1))
+    # shellcheck disable=SC2086
+    if ! env $variables "$run" "$@" >"$output" 2>&1; then
+        echo "fails: $variables $*"
+        cat "$output"
+        failed=$((failed + 1))
+    fi
+}
+
+for seed in "" 1 2; do
+    scheduler=${seed:+SOFTGPU_SEED=$seed}
+    for name in devices errors graphs linked managed memory registration streams \
+        streams_per_thread symbols; do
+        check "$scheduler" "$programs/$name"
+    done
+    check "$scheduler SOFTGPU_DEVICES=3" "$programs/devices"
+    check "$scheduler" "$programs/plugin_host" "$programs/plugin.so"
+done
+
+# The exit status and the signal are the program's, and nothing is added to what it prints.
+status=0
+"$run" sh -c 'echo out; exit 7' >"$output" 2>&1 || status=$?
+ran=$((ran + 1))
+if [ "$status" -ne 7 ] || [ "$(cat "$output")" != out ]; then
+    echo "run: status $status, output: $(cat "$output")"
+    failed=$((failed + 1))
+fi
+status=0
+# shellcheck disable=SC2016
+SOFTGPU_PRELOAD=/nowhere/preload.so "$run" sh -c 'echo "$LD_PRELOAD"; kill -9 $$' >"$output" 2>&1 || status=$?
+ran=$((ran + 1))
+if [ "$status" -ne 137 ] || ! grep -q '^[^ ]*/nowhere/preload.so$' "$output"; then
+    echo "run with a preload: status $status, output: $(cat "$output")"
+    failed=$((failed + 1))
+fi
+
+echo "$ran runs, $failed failed"
+[ "$failed" -eq 0 ]
