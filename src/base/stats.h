@@ -28,6 +28,7 @@ enum kind {
     KIND_GEMV = REASONS + OTHER_GEMV,
     KIND_LAUNCH = REASONS + OTHER_LAUNCH,
     KIND_GRAPH = REASONS + OTHER_GRAPH,
+    KIND_STREAM_DESTROY, /* not counted: scratch of the stream is given back */
 };
 
 struct stats {

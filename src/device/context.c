@@ -32,36 +32,68 @@ static bool read_gpu(const struct real_cuda *cuda, struct gpu *gpu)
     return true;
 }
 
-static struct context *find(CUcontext handle)
+/* The current context and the driver's id of it (0 where the driver has none). */
+static const struct real_cuda *read_current(CUcontext *handle, unsigned long long *id)
+{
+    const struct real_cuda *cuda = real_cuda();
+    *handle = NULL;
+    *id = 0;
+    if (cuda == NULL || cuda->cuCtxGetCurrent(handle) != CUDA_SUCCESS || *handle == NULL)
+        return NULL;
+    if (cuda->cuCtxGetId != NULL && cuda->cuCtxGetId(*handle, id) != CUDA_SUCCESS)
+        return NULL;
+    return cuda;
+}
+
+static struct context *find(CUcontext handle, unsigned long long id)
 {
     struct context *c = state.first;
-    while (c != NULL && c->handle != handle)
+    while (c != NULL && (c->handle != handle || c->id != id))
         c = c->next;
     return c;
 }
 
+static struct context *find_locked(CUcontext handle, unsigned long long id)
+{
+    pthread_mutex_lock(&state.lock);
+    struct context *context = find(handle, id);
+    pthread_mutex_unlock(&state.lock);
+    return context;
+}
+
+struct context *context_known(void)
+{
+    CUcontext handle;
+    unsigned long long id;
+    pthread_mutex_lock(&state.lock);
+    const bool any = state.first != NULL;
+    pthread_mutex_unlock(&state.lock);
+    /* Where nothing is converted there are no records, and no call is made. */
+    return any && read_current(&handle, &id) != NULL ? find_locked(handle, id) : NULL;
+}
+
 struct context *context_current(void)
 {
-    const struct real_cuda *cuda = real_cuda();
-    CUcontext handle = NULL;
-    if (cuda == NULL || cuda->cuCtxGetCurrent(&handle) != CUDA_SUCCESS || handle == NULL)
+    CUcontext handle;
+    unsigned long long id;
+    const struct real_cuda *cuda = read_current(&handle, &id);
+    if (cuda == NULL)
         return NULL;
-    pthread_mutex_lock(&state.lock);
-    struct context *context = find(handle);
-    pthread_mutex_unlock(&state.lock);
+    struct context *context = find_locked(handle, id);
     if (context != NULL)
         return context;
     struct context *fresh = calloc(1, sizeof *fresh);
     if (fresh == NULL)
         return NULL;
     fresh->handle = handle;
+    fresh->id = id;
     fresh->cuda = cuda;
     if (!read_gpu(cuda, &fresh->gpu) || pthread_mutex_init(&fresh->lock, NULL) != 0) {
         free(fresh);
         return NULL;
     }
     pthread_mutex_lock(&state.lock);
-    context = find(handle);
+    context = find(handle, id);
     if (context == NULL) {
         fresh->next = state.first;
         state.first = fresh;
@@ -79,10 +111,23 @@ struct context *context_current(void)
     return context;
 }
 
-bool context_is_current(const struct context *context)
+enum context_entry context_enter(const struct context *context)
 {
     CUcontext handle = NULL;
-    return context->cuda->cuCtxGetCurrent(&handle) == CUDA_SUCCESS && handle == context->handle;
+    if (context->cuda->cuCtxGetCurrent(&handle) != CUDA_SUCCESS)
+        return CONTEXT_OTHER;
+    if (handle == context->handle)
+        return CONTEXT_CURRENT;
+    if (handle != NULL || context->cuda->cuCtxPushCurrent_v2(context->handle) != CUDA_SUCCESS)
+        return CONTEXT_OTHER;
+    return CONTEXT_PUSHED;
+}
+
+void context_leave(const struct context *context, enum context_entry entry)
+{
+    CUcontext popped;
+    if (entry == CONTEXT_PUSHED)
+        context->cuda->cuCtxPopCurrent_v2(&popped);
 }
 
 CUstreamCaptureMode context_relax_capture(const struct context *context)

@@ -26,6 +26,7 @@ struct kernels {
 
 struct context {
     CUcontext handle;
+    unsigned long long id; /* the driver's: tells a context from a later one at the same address */
     const struct real_cuda *cuda;
     struct gpu gpu;
     _Atomic(const struct kernels *) kernels; /* NULL: not loaded; see device/kernels.h */
@@ -39,8 +40,14 @@ struct context {
 /* The record of the context that is current on this thread, made at the first call. NULL: no
  * driver, no current context, or a failed call. */
 struct context *context_current(void);
-/* Is it the one that is current on this thread? */
-bool context_is_current(const struct context *context);
+/* Likewise, but NULL where there is no record yet. */
+struct context *context_known(void);
+
+/* Makes the context current for a converted call: it is so already, or it becomes so on a thread
+ * that has none (as the CUDA runtime would make it), or another one is current. */
+enum context_entry { CONTEXT_OTHER, CONTEXT_CURRENT, CONTEXT_PUSHED };
+enum context_entry context_enter(const struct context *context);
+void context_leave(const struct context *context, enum context_entry entry);
 
 /* Around calls that a global-mode capture on another thread would forbid (allocate, load). */
 CUstreamCaptureMode context_relax_capture(const struct context *context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Owns the scratch sets, in a list a context that only grows (bounded by MAX_SETS); their memory
- * is allocated and freed in stream order, so that no call waits. */
+ * Owns the scratch sets, in a list a context (bounded by MAX_SETS; the set of a destroyed stream is
+ * used for another); their memory is allocated and freed in stream order, so that no call waits. */
 #include "config.h"
 #include "device/scratch.h"
 #include "base/log.h"
@@ -112,14 +112,23 @@ static bool stream_identity(const struct context *context, CUstream stream, uint
     return true;
 }
 
-/* A free set of the stream, or a new empty one. */
+/* A free set of the stream, an empty one that no stream has, or a new one. */
 static struct scratch *take_set(struct context *context, uint64_t id)
 {
     size_t n = 0;
+    struct scratch *orphan = NULL;
     pthread_mutex_lock(&context->lock);
     struct scratch *s = context->scratch;
-    for (; s != NULL && (s->taken || s->stream_id != id); s = s->next)
+    for (; s != NULL && (s->taken || s->orphan || s->stream_id != id); s = s->next) {
         n++;
+        if (s->orphan)
+            orphan = s;
+    }
+    if (s == NULL && orphan != NULL) {
+        s = orphan;
+        s->orphan = false;
+        s->stream_id = id;
+    }
     if (s == NULL && n < MAX_SETS && (s = calloc(1, sizeof *s)) != NULL) {
         s->stream_id = id;
         s->next = context->scratch;
@@ -151,4 +160,32 @@ void scratch_give_back(struct context *context, struct scratch *scratch)
     pthread_mutex_lock(&context->lock);
     scratch->taken = false;
     pthread_mutex_unlock(&context->lock);
+}
+
+void scratch_forget_stream(CUstream stream)
+{
+    uint64_t id;
+    struct context *context = context_known();
+    /* Without pools there is no free that does not wait; the sets stay. */
+    if (context == NULL || !context->gpu.memory_pools || !stream_identity(context, stream, &id))
+        return;
+    for (;;) {
+        pthread_mutex_lock(&context->lock);
+        struct scratch *s = context->scratch;
+        while (s != NULL && (s->taken || s->orphan || s->stream_id != id))
+            s = s->next;
+        if (s != NULL)
+            s->taken = true;
+        pthread_mutex_unlock(&context->lock);
+        if (s == NULL)
+            return;
+        release(context, stream, s->data, s->data_bytes);
+        release(context, stream, s->record, sizeof(struct apex_record));
+        s->data = s->record = 0;
+        s->data_bytes = 0;
+        pthread_mutex_lock(&context->lock);
+        s->orphan = true;
+        s->taken = false;
+        pthread_mutex_unlock(&context->lock);
+    }
 }

@@ -15,6 +15,7 @@ struct scratch {
     size_t data_bytes;
     uint64_t stream_id;
     bool taken;
+    bool orphan; /* empty: its stream was destroyed */
     struct scratch *next;
 };
 
@@ -23,6 +24,8 @@ enum { SCRATCH_ALIGN = 256 };
 /* A set of the stream with at least bytes of data. NULL: over the budget, out of memory or a
  * failed call; nothing has been enqueued then. */
 struct scratch *scratch_take(struct context *context, CUstream stream, size_t bytes);
+/* The stream, of the current context, is about to be destroyed: frees its sets in its order. */
+void scratch_forget_stream(CUstream stream);
 void scratch_give_back(struct context *context, struct scratch *scratch);
 
 #endif

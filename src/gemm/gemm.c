@@ -62,13 +62,11 @@ static bool is_fast_compute(int compute)
     return compute != CUBLAS_COMPUTE_32F;
 }
 
-/* What the handle says: its context, stream, pointer mode and math mode. */
+/* What the handle says: its stream, pointer mode and math mode. */
 static enum reason check_handle(struct gemm *g, bool *already_tf32_p)
 {
     cublasMath_t math;
     cublasPointerMode_t pointers;
-    if (g->context == NULL || !context_is_current(g->context))
-        return REASON_CONTEXT;
     if (g->real->lt == NULL || g->real->cublasGetMathMode(g->handle, &math) != CUBLAS_STATUS_SUCCESS ||
         g->real->cublasGetPointerMode_v2(g->handle, &pointers) != CUBLAS_STATUS_SUCCESS ||
         g->real->cublasGetStream_v2(g->handle, &g->stream) != CUBLAS_STATUS_SUCCESS)
@@ -106,6 +104,22 @@ static enum reason run_path(struct gemm *g, enum path path, bool already_tf32,
     return engine_cast16(g, status_p);
 }
 
+/* With the handle's context current. */
+static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t *status_p)
+{
+    bool already_tf32;
+    enum reason reason = check_handle(g, &already_tf32);
+    if (reason != REASONS)
+        return reason;
+    const enum path path = policy_choose(env, &g->context->gpu, g, &reason);
+    if (path == PATH_FORWARD)
+        return reason;
+    reason = run_path(g, path, already_tf32, status_p);
+    if (reason == REASONS)
+        stats_count_converted(path == PATH_FP16 ? STATS_FP16 : STATS_TF32);
+    return reason;
+}
+
 /* REASONS: done. */
 static enum reason decide_and_run(const struct env *env, struct gemm *g, cublasStatus_t *status_p)
 {
@@ -122,16 +136,12 @@ static enum reason decide_and_run(const struct env *env, struct gemm *g, cublasS
         stats_count_eligible();
         return REASON_OBSERVE;
     }
-    bool already_tf32;
-    enum reason reason = check_handle(g, &already_tf32);
-    if (reason != REASONS)
-        return reason;
-    const enum path path = policy_choose(env, &g->context->gpu, g, &reason);
-    if (path == PATH_FORWARD)
-        return reason;
-    reason = run_path(g, path, already_tf32, status_p);
-    if (reason == REASONS)
-        stats_count_converted(path == PATH_FP16 ? STATS_FP16 : STATS_TF32);
+    const enum context_entry entry =
+        g->context != NULL ? context_enter(g->context) : CONTEXT_OTHER;
+    if (entry == CONTEXT_OTHER)
+        return REASON_CONTEXT;
+    const enum reason reason = convert(env, g, status_p);
+    context_leave(g->context, entry);
     return reason;
 }
 

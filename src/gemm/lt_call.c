@@ -340,6 +340,30 @@ static bool is_capturing(const struct lt_call *call)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+/* With the handle's context current. */
+static enum reason convert(const struct env *env, const struct lt_call *call,
+                           const struct reading *r, cublasStatus_t *status_p)
+{
+    enum reason reason;
+    if (r->settings.pointers == CUBLASLT_POINTER_MODE_HOST &&
+        *(const float *)call->alpha == 0.0f)
+        return REASON_ARGUMENT;
+    const enum path path = policy_choose(env, &call->context->gpu, &r->gemm, &reason);
+    if (path == PATH_FORWARD)
+        return reason;
+    if (path == PATH_TF32)
+        reason = run_tf32(call, r, status_p);
+    else if (is_capturing(call))
+        reason = REASON_CAPTURE;
+    else if (!kernels_load(call->context))
+        reason = REASON_GPU;
+    else
+        reason = run_fp16(call, r, status_p);
+    if (reason == REASONS)
+        stats_count_converted(path == PATH_FP16 ? STATS_FP16 : STATS_TF32);
+    return reason;
+}
+
 static enum reason decide_and_run(const struct env *env, const struct lt_call *call,
                                   cublasStatus_t *status_p)
 {
@@ -355,24 +379,12 @@ static enum reason decide_and_run(const struct env *env, const struct lt_call *c
         stats_count_eligible();
         return REASON_OBSERVE;
     }
-    if (call->context == NULL || !context_is_current(call->context))
+    const enum context_entry entry =
+        call->context != NULL ? context_enter(call->context) : CONTEXT_OTHER;
+    if (entry == CONTEXT_OTHER)
         return REASON_CONTEXT;
-    if (r.settings.pointers == CUBLASLT_POINTER_MODE_HOST && *(const float *)call->alpha == 0.0f)
-        return REASON_ARGUMENT;
-    const enum path path = policy_choose(env, &call->context->gpu, &r.gemm, &reason);
-    if (path == PATH_FORWARD)
-        return reason;
-    if (path == PATH_TF32) {
-        reason = run_tf32(call, &r, status_p);
-    } else if (is_capturing(call)) {
-        reason = REASON_CAPTURE;
-    } else if (!kernels_load(call->context)) {
-        reason = REASON_GPU;
-    } else {
-        reason = run_fp16(call, &r, status_p);
-    }
-    if (reason == REASONS)
-        stats_count_converted(path == PATH_FP16 ? STATS_FP16 : STATS_TF32);
+    reason = convert(env, call, &r, status_p);
+    context_leave(call->context, entry);
     return reason;
 }
 

@@ -5,7 +5,9 @@
 #include "base/env.h"
 #include "base/real.h"
 #include "base/stats.h"
+#include "device/context.h"
 #include "device/handle.h"
+#include "device/scratch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,7 +57,10 @@ void *thunk_target(unsigned index, const void *caller, void *first_argument)
 {
     const struct seen *s = &seen[index];
     struct handle_info info;
-    count(s, caller);
+    if (s->kind == KIND_STREAM_DESTROY)
+        scratch_forget_stream(first_argument);
+    else
+        count(s, caller);
     if (s->library == LIBRARY_CUDA) {
         const struct real_cuda *cuda = real_cuda();
         return or_missing(cuda != NULL ? cuda->seen[index] : NULL, no_driver);
