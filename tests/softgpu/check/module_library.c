@@ -60,6 +60,32 @@ static CUlibrary load(const char *ptx)
     return library;
 }
 
+START_TEST(variables_are_device_memory)
+{
+    CUmodule module;
+    CUdeviceptr p, base;
+    CUcontext owner;
+    size_t bytes;
+    unsigned type;
+    unsigned long long id, other;
+    OK(cuModuleLoadData(&module, ptx_counter));
+    OK(cuModuleGetGlobal(&p, NULL, module, "box"));
+    OK(cuMemGetAddressRange(&base, &bytes, p + 8));
+    ck_assert_uint_eq(base, p);
+    ck_assert_uint_eq(bytes, 24);
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p + 8));
+    ck_assert_uint_eq(type, CU_MEMORYTYPE_DEVICE);
+    OK(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, p));
+    ck_assert_ptr_eq(owner, context);
+    OK(cuPointerGetAttribute(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
+    OK(cuPointerGetAttribute(&other, CU_POINTER_ATTRIBUTE_BUFFER_ID, words()));
+    ck_assert_uint_ne(id, other);
+    FAILS(cuMemFree(p), INVALID_VALUE);
+    OK(cuModuleUnload(module));
+    FAILS(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, p), INVALID_VALUE);
+}
+END_TEST
+
 START_TEST(kernels_are_found)
 {
     CUlibrary library = load(ptx_counter), owner;
@@ -206,6 +232,7 @@ TCase *library_tests(void)
     tcase_add_checked_fixture(t, module_setup, NULL);
     tcase_set_timeout(t, 60);
     tcase_add_test(t, variables_have_address_size_and_value);
+    tcase_add_test(t, variables_are_device_memory);
     tcase_add_test(t, kernels_are_found);
     tcase_add_test(t, each_context_has_its_own_variables);
     tcase_add_test(t, a_library_outlives_its_context);

@@ -123,6 +123,8 @@ unsigned fatbin_ptx(const void *image, int compute_capability, char **ptx, size_
                     unsigned max, CUresult *error_p);
 /* A context ends: unloads its modules. */
 void module_release_context(CUcontext context);
+/* The context of the modules on a device, the current one if there are several; NULL: none. */
+CUcontext module_context(const struct device *device);
 
 /* ---- proc table (proc.c): the answer of cuGetProcAddress; NULL: unknown */
 void *proc_find(const char *name, int version, uint64_t flags);

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Buffer ids of module variables lie apart from those of allocations. */
+#define VARIABLE_IDS ((uint64_t)1 << 48)
+
 static struct allocation *allocations;
 static uint64_t live_bytes, last_buffer_id;
 
@@ -265,11 +268,32 @@ API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
     return CUDA_SUCCESS;
 }
 
+/* As memory_find, but finds variables of modules too, which are described in *room. */
+static struct allocation *find_any(const void *p, struct allocation *room)
+{
+    struct allocation *a = memory_find(p);
+    struct sg_range range;
+    for (int i = 0; i < device_count && a == NULL; i++) {
+        if (!sg_arena_find(devices[i].memory, (uintptr_t)p, &range))
+            continue;
+        *room = (struct allocation){.base = (void *)range.base,
+                                    .bytes = range.bytes,
+                                    .kind = MEMORY_DEVICE,
+                                    .context = module_context(&devices[i]),
+                                    .arena = devices[i].memory,
+                                    .buffer_id = VARIABLE_IDS + range.serial};
+        if (room->context != NULL)
+            a = room;
+    }
+    return a;
+}
+
 API CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr p)
 {
+    struct allocation variable;
     ENTER("cuMemGetAddressRange_v2");
     pthread_mutex_lock(&driver_lock);
-    struct allocation *a = memory_find((void *)(uintptr_t)p);
+    struct allocation *a = find_any((void *)(uintptr_t)p, &variable);
     if (a != NULL && base != NULL)
         *base = (CUdeviceptr)(uintptr_t)a->base;
     if (a != NULL && bytes != NULL)
@@ -280,7 +304,7 @@ API CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdevicep
 
 static CUresult attribute_of(CUpointer_attribute attribute, void *data, const void *p)
 {
-    struct allocation *a = memory_find(p);
+    struct allocation variable, *a = find_any(p, &variable);
     if (a == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     bool device = a->kind == MEMORY_DEVICE || a->kind == MEMORY_ASYNC;

@@ -244,6 +244,17 @@ void module_release_context(CUcontext context)
     launch_release_context(context);
 }
 
+CUcontext module_context(const struct device *device)
+{
+    CUcontext found = NULL;
+    pthread_mutex_lock(&module_lock);
+    for (CUmodule m = state.modules; m != NULL; m = m->next)
+        if (m->context->device == device && (found == NULL || m->context == context_now()))
+            found = m->context;
+    pthread_mutex_unlock(&module_lock);
+    return found;
+}
+
 static CUresult load(CUmodule *module, const void *image, struct jit_log *log)
 {
     CUcontext context;
