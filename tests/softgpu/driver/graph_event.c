@@ -151,3 +151,10 @@ API CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *p)
     *p = *(const CUdeviceptr *)node->body->arg;
     return CUDA_SUCCESS;
 }
+
+/* Graph memory is ordinary device memory here; nothing is held back for later. */
+API CUresult cuDeviceGraphMemTrim(CUdevice device)
+{
+    ENTER("cuDeviceGraphMemTrim");
+    return device < 0 || device >= device_count ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}

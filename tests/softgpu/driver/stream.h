@@ -39,6 +39,7 @@ struct CUstream_st {
     struct completion *last; /* of the operation that was put here last; NULL: none ever */
     double clock;            /* modelled time at which the last finished operation ended */
     struct capture *capture; /* NULL: not capturing */
+    CUstreamAttrValue attributes[CU_LAUNCH_ATTRIBUTE_MAX];
     CUgraphNode *capture_deps;  /* what the next captured node depends on */
     size_t n_capture_deps;
     struct CUstream_st *next;
