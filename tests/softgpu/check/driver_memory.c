@@ -216,6 +216,9 @@ START_TEST(ordered_memory_follows_its_stream)
     }
     FAILS(cuMemFreeAsync(p, stream), INVALID_VALUE);
     OK(cuMemAllocAsync(&p, 256, stream));
+    OK(cuMemFreeAsync(p, stream));
+    FAILS(cuMemFreeAsync(p, stream), INVALID_VALUE);
+    OK(cuMemAllocAsync(&p, 256, stream));
     OK(cuStreamSynchronize(stream));
     OK(cuMemFree(p));
     OK(cuStreamDestroy(stream));
@@ -245,11 +248,15 @@ START_TEST(pools_are_made_and_asked)
     OK(cuMemAllocFromPoolAsync(&p, 4096, own, NULL));
     OK(cuCtxSynchronize());
     OK(cuMemPoolGetAttribute(own, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
-    ck_assert(used >= 4096);
+    ck_assert(used == 4096);
+    OK(cuMemPoolGetAttribute(standard, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+    ck_assert(used == 0);
     OK(cuMemFreeAsync(p, NULL));
     OK(cuCtxSynchronize());
     OK(cuMemPoolGetAttribute(own, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
     ck_assert(used == 0);
+    OK(cuMemPoolGetAttribute(own, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &used));
+    ck_assert(used == 4096);
     OK(cuMemPoolTrimTo(own, 0));
     OK(cuMemPoolDestroy(own));
 }

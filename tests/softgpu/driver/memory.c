@@ -89,6 +89,8 @@ CUresult memory_free(void *p)
             sg_arena_disown(host_memory, p);
         } else {
             live_bytes -= a->bytes;
+            if (a->pool != NULL)
+                pool_count(a->pool, -(int64_t)a->bytes);
             sg_arena_free(a->arena, p);
         }
         free(a);

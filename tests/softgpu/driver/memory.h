@@ -19,6 +19,8 @@ struct allocation {
     size_t bytes;
     enum memory_kind kind;
     CUcontext context;
+    CUmemoryPool pool; /* of stream-ordered memory */
+    bool ending;       /* a stream will free it */
     struct sg_arena *arena; /* NULL: registered host memory */
     uint64_t buffer_id;
     struct allocation *next;
@@ -31,5 +33,6 @@ bool memory_is_pageable(const void *p);
 bool memory_device_range(const void *p, size_t bytes);
 CUresult memory_allocate(CUcontext context, enum memory_kind kind, size_t bytes, void **p);
 CUresult memory_free(void *p);
+void pool_count(CUmemoryPool pool, int64_t bytes); /* pool.c: taken from it, or given back */
 
 #endif

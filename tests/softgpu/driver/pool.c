@@ -9,7 +9,8 @@ struct CUmemPoolHandle_st {
     struct device *device;
     cuuint64_t threshold;
     int reuse[3];
-    uint64_t used, used_high;
+    cuuint64_t used, used_high;
+    bool dead; /* destroyed by the program, kept for what is still allocated from it */
 };
 
 static struct CUmemPoolHandle_st default_pools[MAX_DEVICES];
@@ -19,6 +20,22 @@ static CUmemoryPool default_pool(struct device *device)
 {
     default_pools[device->ordinal].device = device;
     return &default_pools[device->ordinal];
+}
+
+/* The one that cuMemAllocAsync takes from. */
+static CUmemoryPool pool_of(struct device *device)
+{
+    CUmemoryPool pool = current_pools[device->ordinal];
+    return pool != NULL ? pool : default_pool(device);
+}
+
+void pool_count(CUmemoryPool pool, int64_t bytes)
+{
+    pool->used += (cuuint64_t)bytes;
+    if (pool->used > pool->used_high)
+        pool->used_high = pool->used;
+    if (pool->dead && pool->used == 0)
+        free(pool);
 }
 
 struct release {
@@ -53,26 +70,41 @@ static CUresult alloc_async(CUdeviceptr *p, size_t bytes, CUmemoryPool pool, CUs
         return r;
     pthread_mutex_lock(&driver_lock);
     r = stream_resolve(stream, per_thread, &s);
+    if (r == CUDA_SUCCESS && pool == NULL)
+        pool = pool_of(s->context->device);
+    if (r == CUDA_SUCCESS && pool->device != s->context->device)
+        r = CUDA_ERROR_NOT_SUPPORTED; /* memory of another device: only by a stream of that one */
     if (r == CUDA_SUCCESS)
         r = memory_allocate(context, MEMORY_ASYNC, bytes, (void **)p);
+    if (r == CUDA_SUCCESS) {
+        memory_find((void *)(uintptr_t)*p)->pool = pool;
+        pool_count(pool, (int64_t)bytes);
+    }
     pthread_mutex_unlock(&driver_lock);
     if (r == CUDA_SUCCESS)
         r = stream_submit(stream, per_thread, &alloc_kind, p, sizeof *p);
     return r;
 }
 
-static CUresult free_async(CUdeviceptr p, CUstream stream, bool per_thread)
+static CUresult free_async(CUdeviceptr p, CUstream handle, bool per_thread)
 {
     struct release f = {(void *)(uintptr_t)p};
+    CUstream stream;
     if (p == 0)
         return CUDA_SUCCESS;
     pthread_mutex_lock(&driver_lock);
+    CUresult r = stream_resolve(handle, per_thread, &stream);
     struct allocation *a = memory_find(f.p);
-    bool ok = a != NULL && a->base == f.p && (a->kind == MEMORY_ASYNC || a->kind == MEMORY_DEVICE);
+    if (r == CUDA_SUCCESS && (a == NULL || a->base != f.p || a->ending ||
+                              (a->kind != MEMORY_ASYNC && a->kind != MEMORY_DEVICE)))
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        a->ending = stream->capture == NULL;
     pthread_mutex_unlock(&driver_lock);
+    if (r != CUDA_SUCCESS)
+        return r;
     softgpuLog("cuda", "free");
-    return ok ? stream_submit(stream, per_thread, &free_kind, &f, sizeof f)
-              : CUDA_ERROR_INVALID_VALUE;
+    return stream_submit(handle, per_thread, &free_kind, &f, sizeof f);
 }
 
 API CUresult cuMemAllocAsync(CUdeviceptr *p, size_t bytes, CUstream stream)
@@ -130,7 +162,7 @@ API CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
     ENTER("cuDeviceGetMemPool");
     if (pool == NULL || device < 0 || device >= device_count)
         return CUDA_ERROR_INVALID_VALUE;
-    *pool = current_pools[device] != NULL ? current_pools[device] : default_pool(&devices[device]);
+    *pool = pool_of(&devices[device]);
     return CUDA_SUCCESS;
 }
 
@@ -161,9 +193,12 @@ API CUresult cuMemPoolDestroy(CUmemoryPool pool)
     ENTER("cuMemPoolDestroy");
     if (pool == NULL || pool == default_pool(pool->device))
         return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&driver_lock);
     if (current_pools[pool->device->ordinal] == pool)
         current_pools[pool->device->ordinal] = NULL;
-    free(pool);
+    pool->dead = true;
+    pool_count(pool, 0);
+    pthread_mutex_unlock(&driver_lock);
     return CUDA_SUCCESS;
 }
 
@@ -182,6 +217,12 @@ API CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attrib
         pool->threshold = *(cuuint64_t *)value;
     else if ((int)attribute >= 1 && (int)attribute <= 3)
         pool->reuse[attribute - 1] = *(int *)value;
+    else if ((attribute != CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH &&
+              attribute != CU_MEMPOOL_ATTR_USED_MEM_HIGH) ||
+             *(cuuint64_t *)value != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    else
+        pool->used_high = pool->used;
     return CUDA_SUCCESS;
 }
 
@@ -194,8 +235,14 @@ API CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attrib
         *(int *)value = pool->reuse[attribute - 1];
     else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
         *(cuuint64_t *)value = pool->threshold;
+    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT ||
+             attribute == CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+        *(cuuint64_t *)value = pool->used;
+    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH ||
+             attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+        *(cuuint64_t *)value = pool->used_high;
     else
-        *(cuuint64_t *)value = sg_arena_used(pool->device->memory);
+        return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
 }
 
