@@ -42,7 +42,7 @@ refused 'not a positive number' --lr 0
 refused 'not a positive number' --lr nan
 refused 'does not divide' --heads 3 --width 64
 refused 'No such file' --text "$work/none"
-refused 'cannot be read\|not a file' --text "$work"
+refused 'not a regular file' --text "$work"
 refused 'too few' --text "$work/short"
 refused 'too large' --batch 65536 --context 16384 --heads 4
 

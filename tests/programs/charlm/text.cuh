@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct text {
     unsigned char *token; // of each character
@@ -22,9 +23,10 @@ static void text_load(struct text *t, const char *path)
     FILE *file = fopen(path, "rb");
     if (!file)
         fail("%s: %s", path, strerror(errno));
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    if (size < 0 || fseek(file, 0, SEEK_SET) != 0)
-        fail("%s: not a file that can be read at once", path);
+    struct stat status;
+    if (fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode))
+        fail("%s: not a regular file", path);
+    long size = (long)status.st_size;
     t->token = (unsigned char *)malloc(size + 1);
     if (!t->token)
         fail("out of memory");
