@@ -11,13 +11,15 @@
 
 enum { SMS = 132, KIB = 1024 };
 
-static const char ptx_functions[] = PTX_HEAD("9.0", "sm_90")
-    ".visible .entry plain(.param .u8 a, .param .u64 b, .param .u16 c, .param .align 4 .b8 d[12],\n"
-    ".param .f32 e)\n{\nret;\n}\n"
-    ".visible .entry bounded()\n.maxntid 256, 1, 1\n{\nret;\n}\n"
-    ".visible .entry sharing()\n{\n.shared .align 4 .b8 tile[40960];\n"
-    ".local .align 8 .b8 frame[48];\n.reg .b64 %d<2>;\nmov.u64 %d1, frame;\nst.local.u64 [%d1], 0;\n"
-    "mov.u64 %d1, tile;\nst.shared.u64 [%d1], 0;\nret;\n}\n";
+static const char ptx_functions[] =
+    PTX_HEAD("9.0", "sm_90") ".visible .entry plain(.param .u8 a, .param .u64 b, .param .u16 c, "
+                             ".param .align 4 .b8 d[12],\n"
+                             ".param .f32 e)\n{\nret;\n}\n"
+                             ".visible .entry bounded()\n.maxntid 256, 1, 1\n{\nret;\n}\n"
+                             ".visible .entry sharing()\n{\n.shared .align 4 .b8 tile[40960];\n"
+                             ".local .align 8 .b8 frame[48];\n.reg .b64 %d<2>;\nmov.u64 %d1, "
+                             "frame;\nst.local.u64 [%d1], 0;\n"
+                             "mov.u64 %d1, tile;\nst.shared.u64 [%d1], 0;\nret;\n}\n";
 
 static CUmodule module;
 
@@ -46,7 +48,8 @@ START_TEST(attributes_tell_what_the_code_needs)
     CUfunction f = function("sharing");
     ck_assert_int_eq(attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES), 40960);
     ck_assert_int_ge(attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES), 48);
-    ck_assert_int_eq(attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 48 * KIB - 40960);
+    ck_assert_int_eq(attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES),
+                     48 * KIB - 40960);
     ck_assert_int_eq(attribute(f, CU_FUNC_ATTRIBUTE_PTX_VERSION), 90);
     ck_assert_int_eq(attribute(f, CU_FUNC_ATTRIBUTE_BINARY_VERSION), 90);
     ck_assert_int_eq(attribute(f, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA), 0);
@@ -59,7 +62,8 @@ START_TEST(attributes_tell_what_the_code_needs)
     FAILS(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX, f), INVALID_VALUE);
     FAILS(cuFuncGetAttribute(NULL, CU_FUNC_ATTRIBUTE_NUM_REGS, f), INVALID_VALUE);
     FAILS(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, NULL), INVALID_HANDLE);
-    FAILS(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, (CUfunction)context), INVALID_HANDLE);
+    FAILS(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, (CUfunction)context),
+          INVALID_HANDLE);
 }
 END_TEST
 
@@ -155,22 +159,23 @@ static int fit(CUfunction f, int threads, size_t shared)
 START_TEST(blocks_that_fit)
 {
     CUfunction f = function("plain"), s = function("sharing");
-    ck_assert_int_eq(fit(f, 1024, 0), 2);          /* threads */
-    ck_assert_int_eq(fit(f, 1000, 0), 2);          /* whole warps */
+    ck_assert_int_eq(fit(f, 1024, 0), 2); /* threads */
+    ck_assert_int_eq(fit(f, 1000, 0), 2); /* whole warps */
     ck_assert_int_eq(fit(f, 256, 0), 8);
-    ck_assert_int_eq(fit(f, 32, 0), 32);           /* blocks */
-    ck_assert_int_eq(fit(f, 32, 48 * KIB), 4);     /* 228 / 49 */
+    ck_assert_int_eq(fit(f, 32, 0), 32);       /* blocks */
+    ck_assert_int_eq(fit(f, 32, 48 * KIB), 4); /* 228 / 49 */
     ck_assert_int_eq(fit(f, 32, 227 * KIB), 1);
     ck_assert_int_eq(fit(f, 32, 227 * KIB + 1), 0);
-    ck_assert_int_eq(fit(s, 32, 0), 5);            /* 228 / 41 */
+    ck_assert_int_eq(fit(s, 32, 0), 5); /* 228 / 41 */
     ck_assert_int_eq(fit(function("bounded"), 512, 0), 0);
     int blocks;
     FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 0, 0), INVALID_VALUE);
     FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessor(NULL, f, 32, 0), INVALID_VALUE);
-    OK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        &blocks, f, 512, 0, CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE));
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, 512, 0,
+                                                            CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE));
     ck_assert_int_eq(blocks, 4);
-    FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, 512, 0, 2), INVALID_VALUE);
+    FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, 512, 0, 2),
+          INVALID_VALUE);
 }
 END_TEST
 
@@ -191,7 +196,8 @@ START_TEST(the_best_block_size)
     ck_assert_int_eq(grid, 8 * SMS);
     OK(cuOccupancyMaxPotentialBlockSize(&grid, &threads, f, one_kib_a_warp, 0, 0));
     ck_assert_int_eq(fit(f, threads, one_kib_a_warp(threads)) * threads, 2048);
-    OK(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &threads, function("bounded"), NULL, 0, 0, 0));
+    OK(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &threads, function("bounded"), NULL, 0, 0,
+                                                 0));
     ck_assert_int_eq(threads, 256);
     size_t bytes;
     OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, f, 2, 256));

@@ -120,9 +120,9 @@ START_TEST(errors_go_to_the_log)
                               CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
                               CU_JIT_OPTIMIZATION_LEVEL};
     void *values[] = {error, (void *)sizeof error, info, (void *)sizeof info, (void *)4};
-    FAILS(cuModuleLoadDataEx(&module,
-                             PTX_HEAD("9.0", "sm_90") ".visible .entry k()\n{\nfrobnicate.u32;\n}\n",
-                             5, options, values),
+    FAILS(cuModuleLoadDataEx(
+              &module, PTX_HEAD("9.0", "sm_90") ".visible .entry k()\n{\nfrobnicate.u32;\n}\n", 5,
+              options, values),
           INVALID_PTX);
     ck_assert_ptr_nonnull(strstr(error, "frobnicate"));
     ck_assert_uint_eq((size_t)values[1], strlen(error));
@@ -255,8 +255,9 @@ START_TEST(linker_links)
     OK(cuLinkCreate(0, NULL, NULL, &state));
     OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)TWICE_CALLER, sizeof TWICE_CALLER,
                      "caller", 0, NULL, NULL));
-    FAILS(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t) "bad", 4, "bad", 0, NULL, NULL),
-          INVALID_IMAGE);
+    FAILS(
+        cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t) "bad", 4, "bad", 0, NULL, NULL),
+        INVALID_IMAGE);
     FAILS(cuLinkComplete(state, &image, &bytes), INVALID_PTX); /* twice is missing */
     OK(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)TWICE, sizeof TWICE, NULL, 0, NULL,
                      NULL));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Launches: limits, how parameters arrive, faults, order on a stream, and the interface of CUDA 3. */
+ * Launches: limits, how parameters arrive, faults, order on a stream, and the interface of CUDA 3.
+ */
 #include "config.h"
 
 /* The old calls are marked as such in cuda.h; they are what is checked here. */
@@ -143,12 +144,18 @@ START_TEST(launches_with_a_configuration)
     uint32_t v = 9;
     void *params[] = {&p, &v};
     CUfunction f = function("store");
-    CUlaunchAttribute attributes[3] = {{.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = 0},
-                                       {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1},
-                                       {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                        .value.clusterDim = {1, 1, 1}}};
-    CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32,
-                             .blockDimY = 1, .blockDimZ = 1, .attrs = attributes, .numAttrs = 3};
+    CUlaunchAttribute attributes[3] = {
+        {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = 0},
+        {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1},
+        {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {1, 1, 1}}};
+    CUlaunchConfig config = {.gridDimX = 1,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 32,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .attrs = attributes,
+                             .numAttrs = 3};
     OK(cuLaunchKernelEx(&config, f, params, NULL));
     ck_assert_uint_eq(word(p, 31), 9);
     config.gridDimX = 100000;
@@ -157,7 +164,8 @@ START_TEST(launches_with_a_configuration)
     config.attrs = NULL;
     FAILS(cuLaunchKernelEx(&config, f, params, NULL), INVALID_VALUE);
     OK(cuLaunchCooperativeKernel(function("nothing"), 132 * 2, 1, 1, 1024, 1, 1, 0, NULL, NULL));
-    FAILS(cuLaunchCooperativeKernel(function("nothing"), 132 * 2 + 1, 1, 1, 1024, 1, 1, 0, NULL, NULL),
+    FAILS(cuLaunchCooperativeKernel(function("nothing"), 132 * 2 + 1, 1, 1, 1024, 1, 1, 0, NULL,
+                                    NULL),
           COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 END_TEST

@@ -7,15 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char ptx_counter[] = PTX_HEAD("9.0", "sm_90")
-    ".visible .global .align 4 .u32 counter = 5;\n"
-    ".visible .global .attribute(.managed) .align 8 .b8 box[24];\n"
-    ".visible .const .align 4 .b8 table[12] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};\n"
-    /* bump(p): p[0] = counter++; p[1] = table[2] */
-    ".visible .entry bump(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<2>;\n"
-    "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [counter];\nadd.s32 %r2, %r1, 1;\n"
-    "st.global.u32 [counter], %r2;\nst.global.u32 [%d1], %r1;\n"
-    "ld.const.u32 %r3, [table+8];\nst.global.u32 [%d1+4], %r3;\nret;\n}\n" PTX_STORE;
+static const char ptx_counter[] = PTX_HEAD(
+    "9.0",
+    "sm_90") ".visible .global .align 4 .u32 counter = 5;\n"
+             ".visible .global .attribute(.managed) .align 8 .b8 box[24];\n"
+             ".visible .const .align 4 .b8 table[12] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0};\n"
+             /* bump(p): p[0] = counter++; p[1] = table[2] */
+             ".visible .entry bump(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<2>;\n"
+             "ld.param.u64 %d1, [p];\nld.global.u32 %r1, [counter];\nadd.s32 %r2, %r1, 1;\n"
+             "st.global.u32 [counter], %r2;\nst.global.u32 [%d1], %r1;\n"
+             "ld.const.u32 %r3, [table+8];\nst.global.u32 [%d1+4], %r3;\nret;\n}\n" PTX_STORE;
 
 static uint32_t bump(CUfunction f)
 {

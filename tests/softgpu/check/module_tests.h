@@ -9,11 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OK(_call) ck_assert_int_eq((int)(_call), (int)CUDA_SUCCESS)
+#define OK(_call)            ck_assert_int_eq((int)(_call), (int)CUDA_SUCCESS)
 #define FAILS(_call, _error) ck_assert_int_eq((int)(_call), (int)CUDA_ERROR_##_error)
 
-#define PTX_HEAD(_version, _target)                                                                \
-    ".version " _version "\n.target " _target "\n.address_size 64\n"
+#define PTX_HEAD(_version, _target) ".version " _version "\n.target " _target "\n.address_size 64\n"
 
 /* store(p, v): p[global thread] = v */
 #define PTX_STORE                                                                                  \

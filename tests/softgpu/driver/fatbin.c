@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#define WRAPPER_MAGIC 0x466243b1u
+#define WRAPPER_MAGIC   0x466243b1u
 #define CONTAINER_MAGIC 0xba55ed50u
 enum {
     ENTRY_PTX = 1,
@@ -124,8 +124,7 @@ static char *from_container(const void *image, int capability, size_t *bytes_p, 
         size_t bytes = 0;
         memcpy(&e, begin + at, sizeof e);
         uint64_t whole = e.header_bytes + e.payload_bytes;
-        if (e.header_bytes < sizeof e || e.payload_bytes > c.bytes ||
-            at + whole > c.bytes) {
+        if (e.header_bytes < sizeof e || e.payload_bytes > c.bytes || at + whole > c.bytes) {
             *error_p = CUDA_ERROR_INVALID_IMAGE;
             break;
         }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Functions: attributes, parameters, and how many blocks of one fit on a multiprocessor. No state of
- * its own; module_lock guards what it reads. */
+ * Functions: attributes, parameters, and how many blocks of one fit on a multiprocessor. No state
+ * of its own; module_lock guards what it reads. */
 #include "tests/softgpu/driver/module.h"
 
 #include <string.h>
 
 enum {
     WARP = 32,
-    REGISTER_UNIT = 256,    /* registers are given to a warp in such pieces */
-    REGISTER_FILES = 4,     /* of a multiprocessor; a warp lives in one of them */
-    MAX_REGISTERS = 255,    /* of a thread */
+    REGISTER_UNIT = 256, /* registers are given to a warp in such pieces */
+    REGISTER_FILES = 4,  /* of a multiprocessor; a warp lives in one of them */
+    MAX_REGISTERS = 255, /* of a thread */
     MIN_REGISTERS = 16,
     SHARED_UNIT = 128,
     SHARED_RESERVED = 1024, /* of each block, for the system */
@@ -53,9 +53,9 @@ int function_dynamic_limit(const struct sg_kernel *code, const struct settings *
     return settings->dynamic_shared >= 0 ? settings->dynamic_shared : standard > 0 ? standard : 0;
 }
 
-CUresult function_attribute(int *value, CUfunction_attribute attribute, const struct sg_kernel *code,
-                            const struct settings *settings, const struct model *model,
-                            unsigned target)
+CUresult function_attribute(int *value, CUfunction_attribute attribute,
+                            const struct sg_kernel *code, const struct settings *settings,
+                            const struct model *model, unsigned target)
 {
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
@@ -244,8 +244,8 @@ int occupancy(const struct sg_kernel *code, const struct model *model, uint32_t 
         return 0;
     uint32_t warps = round_up(threads, WARP) / WARP;
     uint32_t registers = round_up((uint32_t)function_registers(code, model) * WARP, REGISTER_UNIT);
-    uint32_t by_registers = (uint32_t)model->registers_per_sm / REGISTER_FILES / registers *
-                            REGISTER_FILES / warps;
+    uint32_t by_registers =
+        (uint32_t)model->registers_per_sm / REGISTER_FILES / registers * REGISTER_FILES / warps;
     uint32_t by_shared = (uint32_t)model->shared_per_sm / shared_of_block(code, dynamic_shared);
     uint32_t n = (uint32_t)model->threads_per_sm / (warps * WARP);
     if (n > (uint32_t)model->blocks_per_sm)
@@ -301,8 +301,8 @@ static CUresult best_block(int *min_grid, int *threads, CUfunction handle,
     *min_grid = 0;
     /* The largest block of those that keep most threads resident. */
     for (int n = largest; n > 0; n = (n - 1) / WARP * WARP) {
-        int blocks = occupancy(f->code, m, (uint32_t)n,
-                               dynamic_of != NULL ? dynamic_of(n) : dynamic);
+        int blocks =
+            occupancy(f->code, m, (uint32_t)n, dynamic_of != NULL ? dynamic_of(n) : dynamic);
         if (blocks * n > best) {
             best = blocks * n;
             *threads = n;

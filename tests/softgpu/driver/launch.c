@@ -17,7 +17,7 @@ static struct {
         CUcontext context;
         struct sg_arena *arena;
         struct heap *next;
-    } *heaps;
+    } * heaps;
     bool check_races;
     unsigned workers;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
@@ -96,8 +96,8 @@ static double seconds_of(const struct model *model, const struct sg_counts *coun
     static const enum softgpu_type type[] = {SOFTGPU_F32, SOFTGPU_F16, SOFTGPU_BF16, SOFTGPU_F64};
     double most = 0;
     for (size_t i = 0; i < sizeof flop / sizeof flop[0]; i++) {
-        struct softgpu_cost cost = {counts->global_read_bytes + counts->global_write_bytes,
-                                    flop[i], type[i]};
+        struct softgpu_cost cost = {counts->global_read_bytes + counts->global_write_bytes, flop[i],
+                                    type[i]};
         double seconds = model_seconds(model, &cost);
         if (seconds > most)
             most = seconds;
@@ -233,8 +233,7 @@ CUresult launch_make(CUfunction handle, CUcontext context, const uint32_t grid[3
         return r;
     if (shared > (uint32_t)function_dynamic_limit(code, &f->settings, model))
         return CUDA_ERROR_INVALID_VALUE;
-    if (cooperative &&
-        (r = check_cooperative(code, model, grid, block, shared)) != CUDA_SUCCESS)
+    if (cooperative && (r = check_cooperative(code, model, grid, block, shared)) != CUDA_SUCCESS)
         return r;
     *bytes_p = sizeof(struct launch) + code->param_bytes;
     struct launch *l = calloc(1, *bytes_p);
@@ -273,7 +272,8 @@ static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t
     size_t bytes;
     CUresult r = context_of_stream(stream, per_thread, &context);
     if (r == CUDA_SUCCESS)
-        r = launch_make(handle, context, grid, block, shared, cooperative, params, extra, &l, &bytes);
+        r = launch_make(handle, context, grid, block, shared, cooperative, params, extra, &l,
+                        &bytes);
     if (r != CUDA_SUCCESS)
         return r;
     softgpuLog("cuda", "launch %s grid (%u,%u,%u) block (%u,%u,%u) shared %u",
@@ -287,8 +287,8 @@ static CUresult launch(CUfunction handle, const uint32_t grid[3], const uint32_t
 /* ---- the entry points; each exists for both kinds of default stream */
 #define LAUNCH_KERNEL(_name, _per_thread, _cooperative, _extra, ...)                               \
     API CUresult _name(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,           \
-                       unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params   \
-                       __VA_ARGS__)                                                                \
+                       unsigned by, unsigned bz, unsigned shared, CUstream stream,                 \
+                       void **params __VA_ARGS__)                                                  \
     {                                                                                              \
         const uint32_t grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};                            \
         ENTER(#_name);                                                                             \

@@ -74,7 +74,8 @@ static CUresult library_module(CUlibrary library, CUcontext context, CUmodule *m
     *module_p = module_of_library(library, context);
     if (*module_p != NULL)
         return CUDA_SUCCESS;
-    CUresult r = module_make(context, &library->texts, library, library->origin, module_p, message_p);
+    CUresult r =
+        module_make(context, &library->texts, library, library->origin, module_p, message_p);
     if (r != CUDA_SUCCESS)
         return r;
     if (library->kernels == NULL)

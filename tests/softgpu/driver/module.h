@@ -57,7 +57,7 @@ struct CUfunc_st {
 struct CUkern_st {
     struct handle handle;
     CUlibrary library;
-    unsigned index; /* of its function in each module of the library */
+    unsigned index;         /* of its function in each module of the library */
     struct sg_kernel facts; /* a copy: lives longer than the module it was read from */
     struct settings settings[MAX_DEVICES];
 };
@@ -118,9 +118,9 @@ CUresult function_resolve(CUfunction handle, CUcontext context, CUfunction *func
 int function_registers(const struct sg_kernel *code, const struct model *model);
 int function_dynamic_limit(const struct sg_kernel *code, const struct settings *settings,
                            const struct model *model);
-CUresult function_attribute(int *value, CUfunction_attribute attribute, const struct sg_kernel *code,
-                            const struct settings *settings, const struct model *model,
-                            unsigned target);
+CUresult function_attribute(int *value, CUfunction_attribute attribute,
+                            const struct sg_kernel *code, const struct settings *settings,
+                            const struct model *model, unsigned target);
 CUresult function_set(struct settings *settings, CUfunction_attribute attribute, int value,
                       const struct sg_kernel *code, const struct model *model);
 /* Blocks of a function that fit on one multiprocessor at once. */

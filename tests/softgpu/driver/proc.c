@@ -28,8 +28,8 @@ static void *find(const char *name, int version, uint64_t flags,
             continue;
         if (*status_p == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)
             *status_p = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
-        if (p->release > version || (p->kind == PER_THREAD &&
-                                     !(flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)))
+        if (p->release > version ||
+            (p->kind == PER_THREAD && !(flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)))
             continue;
         if (best == NULL || p->kind > best->kind ||
             (p->kind == best->kind && p->release > best->release))
