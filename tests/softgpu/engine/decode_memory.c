@@ -211,15 +211,18 @@ static void ld_decode(struct decoder *d, const struct form *f)
     }
     rows = keep(d, (n + 1) * sizeof *rows);
     for (unsigned k = 0; k < n; k++) {
-        rows[k] = dest_row(d, &list[k], &width);
+        unsigned one;
+
+        rows[k] = dest_row(d, &list[k], &one);
         if (rows[k] != UINT32_MAX)
-            check_width(d, f, width);
-        wide |= width == 8 ? 1u << k : 0;
+            check_width(d, f, one);
+        else
+            at.flags |= MEM_CHECKED;
+        wide |= one == 8 ? 1u << k : 0;
+        width = k == 0 || one == width ? one : 0;
     }
     rows[n] = wide;
     at.flags |= space_flags(f->kind) | f->flags | (is_signed(f->type) ? MEM_SIGNED : 0);
-    if (n == 1 && rows[0] == UINT32_MAX)
-        at.flags |= MEM_CHECKED;
     i = emit(d, load_fn(at.flags, f->size, n, width), f->insn->line);
     insn_src(i, 0, (struct ref){rows[0], BASE_FRAME});
     insn_src(i, 1, at.ref);
@@ -250,13 +253,15 @@ static void st_decode(struct decoder *d, const struct form *f)
         const struct ptx_operand *o = &list[k];
         char letter = letter_of(f->type);
 
-        width = o->kind == O_REG ? reg_width(d, o->reg) : f->size == 8 ? 8 : 4;
-        check_width(d, f, width);
+        unsigned one = o->kind == O_REG ? reg_width(d, o->reg) : f->size == 8 ? 8 : 4;
+
+        check_width(d, f, one);
         if (o->kind == O_REG)
-            letter = width == 8 ? 'q' : 'r';
+            letter = one == 8 ? 'q' : 'r';
         value = ref_source(d, o, letter);
         rows[2 * k] = value.off;
-        rows[2 * k + 1] = value.base | (width == 8 ? 16u : 0u);
+        rows[2 * k + 1] = value.base | (one == 8 ? 16u : 0u);
+        width = k == 0 || one == width ? one : 0;
     }
     at.flags |= space_flags(f->kind) | f->flags;
     i = emit(d, store_fn(at.flags, f->size, n, width), f->insn->line);

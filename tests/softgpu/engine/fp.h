@@ -74,12 +74,12 @@ static inline double f64_saturate(double f)
 
 static inline float f16_to_f32(uint32_t h)
 {
-    uint32_t u = (h & 0x7fffu) << 13, sign = (h & 0x8000u) << 16;
-    /* 2^112 moves the exponent's bias; an exponent of all ones stays so */
-    uint32_t finite = f32_bits(f32_from(u) * 0x1p112f);
-    uint32_t special = u | 0x7f800000u;
+    uint32_t a = h & 0x7fffu, sign = (h & 0x8000u) << 16;
+    uint32_t normal = (a << 13) + 0x38000000u, special = normal + 0x38000000u;
+    uint32_t small = f32_bits((float)(int32_t)a * 0x1p-24f);
+    uint32_t r = a < 0x400u ? small : normal;
 
-    return f32_from(sign | (u >= 0x0f800000u ? special : finite));
+    return f32_from(sign | (a >= 0x7c00u ? special : r));
 }
 
 /* nearest, ties to even */
@@ -111,12 +111,12 @@ static inline uint32_t f32_to_bf16(float f)
 static inline double f64_add_odd(double a, double b)
 {
     double s = a + b, bb = s - a, err = (a - (s - bb)) + (b - bb);
-    uint64_t u = f64_bits(s);
-    /* not exact and even: one step towards the true value */
-    bool fix = err != 0.0 && !(u & 1) && s - s == 0.0;
-    bool up = (err > 0.0) == (s > 0.0);
+    /* the error seen from the side of zero; NaN when the sum is not finite */
+    double out = f64_from(f64_bits(err) ^ (f64_bits(s) & (uint64_t)1 << 63));
+    uint64_t u = f64_bits(s), even = (u & 1) ^ 1;
 
-    return f64_from(fix ? (up ? u + 1 : u - 1) : u);
+    /* not exact and even: one step towards the true value */
+    return f64_from(u + (out > 0.0 ? even : 0) - (out < 0.0 ? even : 0));
 }
 
 /* Rounds a double to a narrower format in one step: `digits` of significand with the hidden one,

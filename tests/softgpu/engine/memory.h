@@ -29,6 +29,13 @@ enum where check_shared(struct warp *w, const struct insn *i, uint64_t *address,
 /* The allocation that holds a global address. */
 bool space_find(const struct warp *w, uint64_t address, struct range *out);
 
+/* Race checks of a plain or strong access that resolve() let pass. False: a fault. */
+bool checked_load(struct warp *w, const struct insn *i, const uint64_t *address, unsigned bytes,
+                  enum where where);
+bool checked_store(struct warp *w, const struct insn *i, const uint64_t *address, enum where where);
+
+/* The general forms (op_mem.c), and the best form for an access (op_quick.c). width: of the row. */
+extern const op_fn op_load, op_store;
 op_fn load_fn(unsigned kind, unsigned size, unsigned n, unsigned width);
 op_fn store_fn(unsigned kind, unsigned size, unsigned n, unsigned width);
 

@@ -228,6 +228,31 @@ static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t c)
     return r;
 }
 
+/* With one selector for all lanes the bytes are picked by shifts of known widths. */
+OP(prmt)
+{
+    uint32_t *d = ROW_OF(uint32_t, 0);
+    const uint32_t *a = ROW_OF(uint32_t, 1), *b = ROW_OF(uint32_t, 2), *c = ROW_OF(uint32_t, 3);
+    uint32_t shift[4], upper[4], fill[4], sel = c[0];
+
+    if (i->base[3] != BASE_LAUNCH) {
+        LOOP(d, , permute(a[l], b[l], c[l]));
+        return i + 1;
+    }
+    for (unsigned k = 0; k < 4; k++) {
+        uint32_t s = sel >> 4 * k & 15;
+
+        shift[k] = 8 * (s & 3);
+        upper[k] = s & 4 ? ALL_LANES : 0;
+        fill[k] = s & 8 ? ALL_LANES : 0;
+    }
+#define PICK(_k) \
+    ({ const uint32_t v_ = ((upper[_k] ? b[l] : a[l]) >> shift[_k]) & 0xff; \
+       (((0u - (v_ >> 7)) & 0xff & fill[_k]) | (v_ & ~fill[_k])) << 8 * (_k); })
+    LOOP(d, , PICK(0) | PICK(1) | PICK(2) | PICK(3));
+    return i + 1;
+}
+
 /* the special modes, as selectors of the general one */
 static const uint16_t select_f4e[4] = {0x3210, 0x4321, 0x5432, 0x6543};
 static const uint16_t select_b4e[4] = {0x5670, 0x6701, 0x7012, 0x0123};
@@ -235,7 +260,6 @@ static const uint16_t select_rc8[4] = {0x0000, 0x1111, 0x2222, 0x3333};
 static const uint16_t select_ecl[4] = {0x3210, 0x3211, 0x3222, 0x3333};
 static const uint16_t select_ecr[4] = {0x0000, 0x1110, 0x2210, 0x3210};
 static const uint16_t select_rc16[4] = {0x1010, 0x3232, 0x1010, 0x3232};
-R3(prmt, permute(x, y, z))
 R3(prmt_f4e, permute(x, y, select_f4e[z & 3]))
 R3(prmt_b4e, permute(x, y, select_b4e[z & 3]))
 R3(prmt_rc8, permute(x, y, select_rc8[z & 3]))

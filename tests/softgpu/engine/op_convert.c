@@ -200,6 +200,11 @@ OP(convert_op)
     return i + 1;
 }
 
+static inline uint64_t f64_integral(double d)
+{
+    return d != d ? (uint64_t)0xfff8 << 48 : f64_bits(d);
+}
+
 /* The common conversions. */
 OP1(u32_to_u64, uint64_t, uint32_t, x)
 OP1(s32_to_s64, uint64_t, int32_t, (uint64_t)(int64_t)x)
@@ -208,6 +213,7 @@ OP1(b32_copy, uint32_t, uint32_t, x)
 OP1(b64_copy, uint64_t, uint64_t, x)
 OP1(to_u16, uint32_t, uint32_t, (uint16_t)x)
 OP1(to_u8, uint32_t, uint32_t, (uint8_t)x)
+OP1(b64_to_u16, uint32_t, uint64_t, (uint16_t)x)
 OP1(s16_to_s32, uint32_t, uint32_t, (uint32_t)(int16_t)x)
 OP1(s8_to_s32, uint32_t, uint32_t, (uint32_t)(int8_t)x)
 OP1(s8_to_s16, uint32_t, uint32_t, (uint16_t)(int8_t)x)
@@ -232,6 +238,31 @@ static inline uint32_t f32_to_s32(float x)
 OP1(f32_to_s32_rz, uint32_t, float, f32_to_s32(x))
 OP1(f32_to_s32_rn, uint32_t, float, f32_to_s32(__builtin_rintf(x)))
 OP1(f32_to_s32_rm, uint32_t, float, f32_to_s32(__builtin_floorf(x)))
+OP1(f32_to_s32_rp, uint32_t, float, f32_to_s32(__builtin_ceilf(x)))
+OP1(f32_to_s32_rz_ftz, uint32_t, float, f32_to_s32(f32_flush(x)))
+OP1(f32_to_s32_rn_ftz, uint32_t, float, f32_to_s32(__builtin_rintf(f32_flush(x))))
+
+static inline uint32_t f32_to_u32(float x)
+{
+    int64_t r = x >= 0x1p32f || x <= 0.0f || x != x ? 0 : (int64_t)x;
+
+    return x >= 0x1p32f ? 0xffffffffu : (uint32_t)r;
+}
+OP1(f32_to_u32_rz, uint32_t, float, f32_to_u32(x))
+
+static inline uint32_t f64_to_s32(double x)
+{
+    int32_t r = x >= 0x1p31 || x < -0x1p31 || x != x ? 0 : (int32_t)x;
+
+    return x != x ? 0x80000000u : x >= 0x1p31 ? 0x7fffffffu : x < -0x1p31 ? 0x80000000u : (uint32_t)r;
+}
+OP1(f64_to_s32_rn, uint32_t, double, f64_to_s32(__builtin_rint(x)))
+OP1(f64_rint, uint64_t, double, f64_integral(__builtin_rint(x)))
+OP1(f64_trunc, uint64_t, double, f64_integral(__builtin_trunc(x)))
+OP1(f64_floor, uint64_t, double, f64_integral(__builtin_floor(x)))
+OP1(f32_sat, uint32_t, float, f32_bits(f32_saturate(x)))
+OP1(f32_sat_ftz, uint32_t, float, f32_bits(f32_saturate(f32_flush(x))))
+OP1(f32_ftz, uint32_t, float, f32_result(f32_flush(x)))
 OP1(f32_rint, uint32_t, float, f32_result(__builtin_rintf(x)))
 OP1(f32_floor, uint32_t, float, f32_result(__builtin_floorf(x)))
 OP1(f32_ceil, uint32_t, float, f32_result(__builtin_ceilf(x)))
@@ -256,7 +287,12 @@ static const struct {
     {"cvt.rn.f16.f32", f32_to_f16_rn}, {"cvt.f32.f16", f16_to_f32_op},
     {"cvt.rn.bf16.f32", f32_to_bf16_rn}, {"cvt.f32.bf16", bf16_to_f32_op},
     {"cvt.rzi.s32.f32", f32_to_s32_rz}, {"cvt.rni.s32.f32", f32_to_s32_rn},
-    {"cvt.rmi.s32.f32", f32_to_s32_rm}, {"cvt.rni.f32.f32", f32_rint},
+    {"cvt.rmi.s32.f32", f32_to_s32_rm}, {"cvt.rpi.s32.f32", f32_to_s32_rp},
+    {"cvt.rzi.ftz.s32.f32", f32_to_s32_rz_ftz}, {"cvt.rni.ftz.s32.f32", f32_to_s32_rn_ftz},
+    {"cvt.rzi.u32.f32", f32_to_u32_rz}, {"cvt.rni.s32.f64", f64_to_s32_rn},
+    {"cvt.rni.f64.f64", f64_rint}, {"cvt.rzi.f64.f64", f64_trunc}, {"cvt.rmi.f64.f64", f64_floor},
+    {"cvt.sat.f32.f32", f32_sat}, {"cvt.ftz.sat.f32.f32", f32_sat_ftz},
+    {"cvt.ftz.f32.f32", f32_ftz}, {"cvt.u16.u64", b64_to_u16}, {"cvt.rni.f32.f32", f32_rint},
     {"cvt.rmi.f32.f32", f32_floor}, {"cvt.rpi.f32.f32", f32_ceil}, {"cvt.rzi.f32.f32", f32_trunc},
 };
 

@@ -9,11 +9,12 @@
 static inline float odd_f32(double d)
 {
     float f = (float)d;
-    double err = d - (double)f;
-    uint32_t u = f32_bits(f);
-    bool fix = (err > 0.0 || err < 0.0) && !(u & 1), up = (err > 0.0) == (d > 0.0);
+    /* compared without signs; NaN is neither more nor less */
+    double exact = f64_from(f64_bits(d) & ~((uint64_t)1 << 63));
+    double near = (double)f32_from(f32_bits(f) & 0x7fffffffu);
+    uint32_t u = f32_bits(f), even = (u & 1) ^ 1;
 
-    return f32_from(fix ? (up ? u + 1 : u - 1) : u);
+    return f32_from(u + (exact > near ? even : 0) - (exact < near ? even : 0));
 }
 
 static inline float max0(float f)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Loads and stores. Addresses of all executing lanes are checked together: their lowest and highest
- * against the allocation that the instruction met last, else one by one. Lanes that touch
- * consecutive elements, the usual case, then cost one copy. */
+ * against the allocation that the instruction met last, else one by one. The usual cases have forms
+ * of their own in op_quick.c. */
 #include "memory.h"
 #include "lanes.h"
 #include "race.h"
@@ -86,7 +86,7 @@ static void settle(uint64_t *address, uint32_t mask)
 
     if (mask == ALL_LANES)
         return;
-    VECTOR EACH_LANE address[l] = mask >> l & 1 ? address[l] : lead;
+    VECTOR EACH_LANE address[l] = lead ^ ((address[l] ^ lead) & (0 - (uint64_t)(mask >> l & 1)));
 }
 
 static bool lane_window(struct warp *w, const struct insn *i, unsigned lane, uint64_t *address,
@@ -170,7 +170,15 @@ enum where check_shared(struct warp *w, const struct insn *i, uint64_t *address,
                         bool write)
 {
     uint64_t base = (uintptr_t)w->block->shared, limit = w->block->shared_bytes;
+    uint64_t bits = 0;
 
+    /* the union of the bits is no less than the highest address */
+    settle(address, w->mask);
+    VECTOR EACH_LANE bits |= address[l];
+    if (bits + bytes <= limit && !(bits & (bytes - 1))) {
+        VECTOR EACH_LANE address[l] += base;
+        return WHERE_SHARED;
+    }
     EACH_SET(w->mask) {
         if (address[l] & (bytes - 1)) {
             misaligned(w, i, l, address[l], bytes, write);
@@ -230,7 +238,7 @@ enum where resolve_atomic(struct warp *w, const struct insn *i, uint64_t *addres
     return locate(w, i, address, bytes, true);
 }
 
-static bool checked_load(struct warp *w, const struct insn *i, const uint64_t *address, unsigned bytes,
+bool checked_load(struct warp *w, const struct insn *i, const uint64_t *address, unsigned bytes,
                          enum where where)
 {
     if (!w->worker->run->shadow)
@@ -241,7 +249,7 @@ static bool checked_load(struct warp *w, const struct insn *i, const uint64_t *a
     return true;
 }
 
-static bool checked_store(struct warp *w, const struct insn *i, const uint64_t *address,
+bool checked_store(struct warp *w, const struct insn *i, const uint64_t *address,
                           enum where where)
 {
     if (!w->worker->run->shadow)
@@ -303,171 +311,4 @@ OP(store_any)
     return i + 1;
 }
 
-/* One 4- or 8-byte element per lane, from global memory, all lanes, consecutive. */
-static inline bool in_sequence(const uint64_t *a, unsigned step)
-{
-    uint64_t off = 0;
-
-    VECTOR EACH_LANE off |= a[l] - a[0] - (uint64_t)l * step;
-    return off == 0;
-}
-
-static inline bool cached(const struct warp *w, const struct insn *i, uint64_t at, unsigned bytes,
-                          unsigned size)
-{
-    const struct range *cache = &w->worker->range[i->slot];
-
-    return at >= cache->lo && at + bytes <= cache->hi && !(at & (size - 1));
-}
-
-#define GLOBAL_OPS(_n, _t, _size)                                                   \
-    OP(load_global_##_n)                                                            \
-    {                                                                               \
-        const uint64_t *a = ROW_OF(uint64_t, 1);                                    \
-        uint64_t at = a[0] + (uint64_t)i->imm, address[LANES];                      \
-        _t *d = ROW_OF(_t, 0);                                                      \
-        enum where where;                                                           \
-                                                                                    \
-        if (w->mask == ALL_LANES && in_sequence(a, _size) &&                        \
-            cached(w, i, at, LANES * _size, _size)) {                               \
-            memcpy(d, (const void *)(uintptr_t)at, LANES * _size);                  \
-            w->worker->counts.global_read_bytes += LANES * _size;                   \
-            return i + 1;                                                           \
-        }                                                                           \
-        where = resolve(w, i, address, _size, false);                               \
-        if (where == WHERE_FAULT || !checked_load(w, i, address, _size, where))     \
-            return STOP;                                                            \
-        if (w->mask == ALL_LANES)                                                   \
-            EACH_LANE d[l] = *(const _t *)(uintptr_t)address[l];                    \
-        else                                                                        \
-            EACH_SET(w->mask) d[l] = *(const _t *)(uintptr_t)address[l];            \
-        return i + 1;                                                               \
-    }                                                                               \
-    OP(store_global_##_n)                                                           \
-    {                                                                               \
-        const uint64_t *a = ROW_OF(uint64_t, 1);                                    \
-        uint64_t at = a[0] + (uint64_t)i->imm, address[LANES];                      \
-        const _t *v = ROW_OF(const _t, 2);                                          \
-        enum where where;                                                           \
-                                                                                    \
-        if (w->mask == ALL_LANES && in_sequence(a, _size) &&                        \
-            cached(w, i, at, LANES * _size, _size)) {                               \
-            memcpy((void *)(uintptr_t)at, v, LANES * _size);                        \
-            w->worker->counts.global_write_bytes += LANES * _size;                  \
-            return i + 1;                                                           \
-        }                                                                           \
-        where = resolve(w, i, address, _size, true);                                \
-        if (where == WHERE_FAULT || !checked_store(w, i, address, where))           \
-            return STOP;                                                            \
-        EACH_SET(w->mask) *(_t *)(uintptr_t)address[l] = v[l];                      \
-        return i + 1;                                                               \
-    }
-
-GLOBAL_OPS(4, uint32_t, 4)
-GLOBAL_OPS(8, uint64_t, 8)
-
-/* Shared memory by 32-bit addresses. */
-static inline bool shared_sequence(const uint32_t *a, unsigned step)
-{
-    uint32_t off = 0;
-
-    VECTOR EACH_LANE off |= a[l] - a[0] - (uint32_t)l * step;
-    return off == 0;
-}
-
-/* Lowest and highest address in the window, and aligned? */
-static inline bool shared_inside(const struct warp *w, const uint32_t *a, uint32_t imm, unsigned size)
-{
-    uint32_t hi = 0, odd = 0;
-
-    VECTOR EACH_LANE {
-        uint32_t at = a[l] + imm;
-
-        hi = at > hi ? at : hi;
-        odd |= at;
-    }
-    return (uint64_t)hi + size <= w->block->quick_bytes && !(odd & (size - 1));
-}
-
-#define SHARED_OPS(_n, _t, _size)                                                   \
-    OP(load_shared_##_n)                                                            \
-    {                                                                               \
-        const uint32_t *a = ROW_OF(uint32_t, 1);                                    \
-        uint32_t imm = (uint32_t)i->imm, at = a[0] + imm;                           \
-        const char *shared = w->block->shared;                                      \
-        _t *d = ROW_OF(_t, 0);                                                      \
-        uint64_t address[LANES];                                                    \
-        enum where where;                                                           \
-                                                                                    \
-        if (w->mask == ALL_LANES) {                                                 \
-            w->worker->counts.shared_bytes += LANES * _size;                        \
-            if (shared_sequence(a, _size) && !(at & (_size - 1)) &&                 \
-                (uint64_t)at + LANES * _size <= w->block->quick_bytes) {           \
-                memcpy(d, shared + at, LANES * _size);                              \
-                return i + 1;                                                       \
-            }                                                                       \
-            if (shared_inside(w, a, imm, _size)) {                                  \
-                EACH_LANE d[l] = *(const _t *)(const void *)(shared + (uint32_t)(a[l] + imm)); \
-                return i + 1;                                                       \
-            }                                                                       \
-            w->worker->counts.shared_bytes -= LANES * _size;                        \
-        }                                                                           \
-        where = resolve(w, i, address, _size, false);                               \
-        if (where == WHERE_FAULT || !checked_load(w, i, address, _size, where))     \
-            return STOP;                                                            \
-        EACH_SET(w->mask) d[l] = *(const _t *)(uintptr_t)address[l];                \
-        return i + 1;                                                               \
-    }                                                                               \
-    OP(store_shared_##_n)                                                           \
-    {                                                                               \
-        const uint32_t *a = ROW_OF(uint32_t, 1);                                    \
-        uint32_t imm = (uint32_t)i->imm, at = a[0] + imm;                           \
-        char *shared = w->block->shared;                                            \
-        const _t *v = ROW_OF(const _t, 2);                                          \
-        uint64_t address[LANES];                                                    \
-        enum where where;                                                           \
-                                                                                    \
-        if (w->mask == ALL_LANES) {                                                 \
-            w->worker->counts.shared_bytes += LANES * _size;                        \
-            if (shared_sequence(a, _size) && !(at & (_size - 1)) &&                 \
-                (uint64_t)at + LANES * _size <= w->block->quick_bytes) {           \
-                memcpy(shared + at, v, LANES * _size);                              \
-                return i + 1;                                                       \
-            }                                                                       \
-            if (shared_inside(w, a, imm, _size)) {                                  \
-                EACH_LANE *(_t *)(void *)(shared + (uint32_t)(a[l] + imm)) = v[l];  \
-                return i + 1;                                                       \
-            }                                                                       \
-            w->worker->counts.shared_bytes -= LANES * _size;                        \
-        }                                                                           \
-        where = resolve(w, i, address, _size, true);                                \
-        if (where == WHERE_FAULT || !checked_store(w, i, address, where))           \
-            return STOP;                                                            \
-        EACH_SET(w->mask) *(_t *)(uintptr_t)address[l] = v[l];                      \
-        return i + 1;                                                               \
-    }
-
-SHARED_OPS(4, uint32_t, 4)
-SHARED_OPS(8, uint64_t, 8)
-
-op_fn load_fn(unsigned kind, unsigned size, unsigned n, unsigned width)
-{
-    if (n == 1 && size == width && size >= 4 && !(kind & (MEM_LOCAL | MEM_CHECKED | MEM_STRONG))) {
-        if (kind & MEM_SHARED && kind & MEM_ADDRESS_32)
-            return size == 4 ? load_shared_4 : load_shared_8;
-        if (!(kind & (MEM_SHARED | MEM_ADDRESS_32)))
-            return size == 4 ? load_global_4 : load_global_8;
-    }
-    return load_any;
-}
-
-op_fn store_fn(unsigned kind, unsigned size, unsigned n, unsigned width)
-{
-    if (n == 1 && size == width && size >= 4 && !(kind & (MEM_LOCAL | MEM_CHECKED))) {
-        if (kind & MEM_SHARED && kind & MEM_ADDRESS_32)
-            return size == 4 ? store_shared_4 : store_shared_8;
-        if (!(kind & (MEM_SHARED | MEM_ADDRESS_32)))
-            return size == 4 ? store_global_4 : store_global_8;
-    }
-    return store_any;
-}
+const op_fn op_load = load_any, op_store = store_any;

@@ -50,6 +50,18 @@ static void set_pred(struct warp *w, int64_t off, uint32_t v)
     *d = (*d & ~w->mask) | (v & w->mask);
 }
 
+/* from[l]: the lane to read, itself where j is outside the segment */
+#define SOURCES(_j, _inside)                                                        \
+    VECTOR for (uint32_t l = 0; l < LANES; l++) {                                   \
+        uint32_t off = b[l] & 31, segment = c[l] >> 8 & 31, clamp = c[l] & 31;      \
+        uint32_t least = l & segment, most = least | (clamp & ~segment), j = (_j);  \
+        uint32_t in = (_inside);                                                    \
+                                                                                    \
+        (void)off, (void)least;                                                     \
+        from[l] = in ? j & 31 : l;                                                  \
+        inside |= in << l;                                                          \
+    }
+
 OP(shuffle)
 {
     const struct insn *wait = gather(w, i, member_row(w, i));
@@ -59,32 +71,11 @@ OP(shuffle)
     if (wait)
         return wait;
     memcpy(value, ROW_OF(uint32_t, 1), sizeof value);
-    for (uint32_t l = 0; l < LANES; l++) {
-        uint32_t off = b[l] & 31, segment = c[l] >> 8 & 31, clamp = c[l] & 31;
-        uint32_t least = l & segment, most = least | (clamp & ~segment);
-        int32_t j;
-        bool in;
-
-        switch (i->kind) {
-        case SHFL_UP:
-            j = (int32_t)l - (int32_t)off;
-            in = j >= (int32_t)most;
-            break;
-        case SHFL_DOWN:
-            j = (int32_t)(l + off);
-            in = j <= (int32_t)most;
-            break;
-        case SHFL_BFLY:
-            j = (int32_t)(l ^ off);
-            in = j <= (int32_t)most;
-            break;
-        default:
-            j = (int32_t)(least | (off & ~segment));
-            in = j <= (int32_t)most;
-            break;
-        }
-        from[l] = in ? (uint32_t)j & 31 : l;
-        inside |= (uint32_t)in << l;
+    switch (i->kind) {
+    case SHFL_UP: SOURCES(l - off, (int32_t)j >= (int32_t)most); break;
+    case SHFL_DOWN: SOURCES(l + off, j <= most); break;
+    case SHFL_BFLY: SOURCES(l ^ off, j <= most); break;
+    default: SOURCES(least | (off & ~segment), j <= most); break;
     }
     LOOP(d, , value[from[l]]);
     set_pred(w, i->imm, inside);
