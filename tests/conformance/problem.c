@@ -73,17 +73,20 @@ static int64_t draw_stride(uint64_t *state, int64_t cols, int64_t ld, bool may_s
     }
 }
 
-/* Everything is NaN but the matrix itself, so that a read of padding shows. */
+/* Everything is NaN but the matrix itself, so that a read of padding shows. Now and then the
+ * elements are spread over so many binades that small ones lose bits in FP16. */
 static float *draw_matrix(uint64_t *state, int64_t rows, int64_t cols, int64_t ld, int64_t stride,
                           int64_t batch, int64_t elements, double scale)
 {
     float *data = malloc(sizeof(float) * (size_t)(elements + 1));
     for (int64_t i = 0; i <= elements; i++)
         data[i] = NAN;
+    const int spread = random_below(state, 6) == 0 ? 40 : 1;
     for (int64_t i = 0; i < batch; i++)
         for (int64_t c = 0; c < cols; c++)
             for (int64_t r = 0; r < rows; r++)
-                data[i * stride + c * ld + r] = (float)(scale * random_normal(state));
+                data[i * stride + c * ld + r] =
+                    (float)ldexp(scale * random_normal(state), (int)-random_below(state, spread));
     return data;
 }
 
