@@ -251,3 +251,10 @@ API cudaError_t cudaDeviceDisablePeerAccess(int peer)
         error = error_of(driver_of(false)->cuCtxDisablePeerAccess(context));
     return record(error);
 }
+
+API cudaError_t cudaDeviceFlushGPUDirectRDMAWrites(enum cudaFlushGPUDirectRDMAWritesTarget target,
+                                                   enum cudaFlushGPUDirectRDMAWritesScope scope)
+{
+    FORWARD(cuFlushGPUDirectRDMAWrites((CUflushGPUDirectRDMAWritesTarget)target,
+                                       (CUflushGPUDirectRDMAWritesScope)scope));
+}

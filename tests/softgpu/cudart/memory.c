@@ -174,3 +174,10 @@ API cudaError_t cudaIpcCloseMemHandle(void *p)
 {
     FORWARD(cuIpcCloseMemHandle(address(p)));
 }
+
+/* A description of what a texel holds, which programs make although there are no textures here. */
+API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                       enum cudaChannelFormatKind kind)
+{
+    return (struct cudaChannelFormatDesc){.x = x, .y = y, .z = z, .w = w, .f = kind};
+}

@@ -35,18 +35,7 @@ API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
 
 API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
 {
-    const struct driver *driver = DRIVER_FORM;
-    CUcontext context, previous;
-    cudaError_t error = device != NULL ? enter() : cudaErrorInvalidValue;
-    if (error == cudaSuccess)
-        error = error_of(driver->cuStreamGetCtx(stream, &context));
-    if (error == cudaSuccess)
-        error = error_of(driver->cuCtxPushCurrent(context));
-    if (error != cudaSuccess)
-        return record(error);
-    error = error_of(driver->cuCtxGetDevice(device));
-    driver->cuCtxPopCurrent(&previous);
-    return record(error);
+    FORWARD(cuStreamGetDevice(stream, device));
 }
 
 API cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src)

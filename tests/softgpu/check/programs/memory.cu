@@ -67,7 +67,7 @@ static void three_dimensions()
 static void host_memory()
 {
     const int n = 300;
-    int *pinned, *seen;
+    int *pinned, *registered, *seen;
     OK(cudaHostAlloc(&pinned, n * sizeof(int), cudaHostAllocMapped));
     for (int i = 0; i < n; i++)
         pinned[i] = i;
@@ -86,6 +86,10 @@ static void host_memory()
     OK(cudaMemcpyAsync(plain.data(), pinned, n * sizeof(int), cudaMemcpyHostToHost, 0));
     OK(cudaStreamSynchronize(0));
     CHECK(plain[0] == 1 && plain[n - 1] == n && plain[n] == 5);
+    OK(cudaHostGetDevicePointer((void **)&registered, plain.data(), 0));
+    increment<<<16, 256>>>(registered, 4096);
+    OK(cudaDeviceSynchronize());
+    CHECK(plain[0] == 2 && plain[4095] == 6);
     OK(cudaHostUnregister(plain.data()));
     EXPECT(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(plain.data()));
     cudaGetLastError();
@@ -121,6 +125,31 @@ static void device_memory()
     OK(cudaFree(q));
     EXPECT(cudaErrorInvalidValue, cudaFree(q));
     cudaGetLastError();
+}
+
+static void batch()
+{
+    const int n = 3;
+    int x[n] = {1, 2, 3}, y[n] = {}, *p;
+    cudaStream_t stream;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaMalloc(&p, sizeof x));
+    void *to[n];
+    const void *from[n];
+    size_t bytes[n], first = 0;
+    for (int i = 0; i < n; i++) {
+        to[i] = p + i;
+        from[i] = x + n - 1 - i;
+        bytes[i] = sizeof(int);
+    }
+    cudaMemcpyAttributes attributes = {};
+    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    OK(cudaMemcpyBatchAsync(to, from, bytes, n, &attributes, &first, 1, stream));
+    OK(cudaMemcpyAsync(y, p, sizeof y, cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(y[0] == 3 && y[1] == 2 && y[2] == 1);
+    OK(cudaStreamDestroy(stream));
+    OK(cudaFree(p));
 }
 
 static void pools()
@@ -161,6 +190,7 @@ int main()
     three_dimensions();
     host_memory();
     device_memory();
+    batch();
     pools();
     return 0;
 }
