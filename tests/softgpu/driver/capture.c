@@ -15,7 +15,8 @@ static void set_deps(CUstream stream, const CUgraphNode *nodes, size_t n)
     CUgraphNode *copy = calloc(n + 1, sizeof(CUgraphNode));
     if (copy == NULL)
         abort();
-    memcpy(copy, nodes, sizeof(CUgraphNode) * n);
+    if (n > 0)
+        memcpy(copy, nodes, sizeof(CUgraphNode) * n);
     free(stream->capture_deps);
     stream->capture_deps = copy;
     stream->n_capture_deps = n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Events: recorded as an operation of a stream, waited for by other streams and by the host.
- * Elapsed times are modelled. */
+ * Elapsed times are modelled. Owns the list of all events, dead ones too. */
 #include "tests/softgpu/driver/stream.h"
 
 #include <stdlib.h>
@@ -14,6 +14,8 @@ static const struct op_kind record_kind = {"event record", run_nothing, NULL,
                                            CU_GRAPH_NODE_TYPE_EVENT_RECORD};
 static const struct op_kind wait_kind = {"event wait", run_nothing, NULL,
                                          CU_GRAPH_NODE_TYPE_WAIT_EVENT};
+
+static CUevent all;
 
 API CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
@@ -29,6 +31,10 @@ API CUresult cuEventCreate(CUevent *event, unsigned flags)
         return CUDA_ERROR_OUT_OF_MEMORY;
     (*event)->context = context;
     (*event)->flags = flags;
+    pthread_mutex_lock(&driver_lock);
+    (*event)->next = all;
+    all = *event;
+    pthread_mutex_unlock(&driver_lock);
     return CUDA_SUCCESS;
 }
 

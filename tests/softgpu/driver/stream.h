@@ -91,7 +91,11 @@ struct CUevent_st {
     uint64_t capture_id;
     CUgraphNode *capture_nodes;
     size_t n_capture_nodes;
+    struct CUevent_st *next; /* of all */
 };
+
+/* Is this operation the one at which the device is to fail (failure.c)? It has then failed. */
+bool device_breaks_now(struct device *device);
 
 /* Memory of a context that ends (memory.c). */
 void memory_release_context(CUcontext context);
