@@ -23,7 +23,8 @@ static void describe_gpu(void)
     fprintf(file,
             "# of the checks\nname Check GPU\ncompute_capability 8.6\nmultiprocessors %d\n"
             "bandwidth_gbs %g\nlaunch_us %g\npcie_gbs %g\ntflops_f32 %g\n",
-            GPU_SMS, GPU_BANDWIDTH / 1e9, GPU_LAUNCH * 1e6, GPU_COPY_BANDWIDTH / 1e9, GPU_F32 / 1e12);
+            GPU_SMS, GPU_BANDWIDTH / 1e9, GPU_LAUNCH * 1e6, GPU_COPY_BANDWIDTH / 1e9,
+            GPU_F32 / 1e12);
     fclose(file);
     setenv("SOFTGPU_GPU", path, 1);
     snprintf(number, sizeof number, "%d", GPU_DEVICES);

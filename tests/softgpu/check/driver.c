@@ -22,15 +22,18 @@ CUfunction fill, add, copy, trap, madd;
     "mul.wide.u32 %d2, %r7, 4;\nadd.s64 %d3, %d1, %d2;\n"
 #define TAIL "DONE:\nret;\n}\n"
 
-static const char ptx[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
-    HEAD("fill") "st.global.u32 [%d3], %r2;\n" TAIL
-    HEAD("add") "ld.global.u32 %r8, [%d3];\nadd.s32 %r8, %r8, %r2;\nst.global.u32 [%d3], %r8;\n" TAIL
-    HEAD("copy") "add.s64 %d5, %d4, %d2;\nld.global.u32 %r8, [%d5];\nst.global.u32 [%d3], %r8;\n" TAIL
-    HEAD("stop") "setp.eq.u32 %q2, %r7, %r2;\n@%q2 trap;\n" TAIL
-    HEAD("madd") "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f3F000000;\n"
-    "AGAIN:\nfma.rn.f32 %f2, %f2, %f1, %f1;\nsub.u32 %r2, %r2, 1;\n"
-    "setp.ne.u32 %q2, %r2, 0;\n@%q2 bra AGAIN;\nst.global.f32 [%d1], %f2;\n" TAIL;
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n" HEAD(
+    "fill") "st.global.u32 [%d3], %r2;\n" TAIL
+    HEAD(
+        "add") "ld.global.u32 %r8, [%d3];\nadd.s32 %r8, %r8, %r2;\nst.global.u32 [%d3], %r8;\n" TAIL
+        HEAD(
+            "copy") "add.s64 %d5, %d4, %d2;\nld.global.u32 %r8, [%d5];\nst.global.u32 [%d3], "
+                    "%r8;\n" TAIL HEAD("stop") "setp.eq.u32 %q2, %r7, %r2;\n@%q2 trap;\n" TAIL
+                        HEAD(
+                            "madd") "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f3F000000;\n"
+                                    "AGAIN:\nfma.rn.f32 %f2, %f2, %f1, %f1;\nsub.u32 %r2, %r2, 1;\n"
+                                    "setp.ne.u32 %q2, %r2, 0;\n@%q2 bra AGAIN;\nst.global.f32 "
+                                    "[%d1], %f2;\n" TAIL;
 
 void driver_setup(void)
 {
@@ -63,8 +66,8 @@ void expect(CUresult got, CUresult want, const char *call, const char *file, int
                  want_name);
 }
 
-static CUresult launch_any(CUfunction f, CUstream stream, CUdeviceptr p, CUdeviceptr from, uint32_t v,
-                           uint32_t n)
+static CUresult launch_any(CUfunction f, CUstream stream, CUdeviceptr p, CUdeviceptr from,
+                           uint32_t v, uint32_t n)
 {
     void *params[] = {&p, &from, &v, &n};
     unsigned blocks = (n + 127) / 128;

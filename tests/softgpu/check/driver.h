@@ -18,35 +18,36 @@ enum {
     GPU_SMS = 24,
     GPU_MEMORY_MIB = 512,
 };
-#define GPU_BANDWIDTH 1e12     /* bytes per second */
-#define GPU_LAUNCH 4e-6        /* seconds */
+#define GPU_BANDWIDTH      1e12 /* bytes per second */
+#define GPU_LAUNCH         4e-6 /* seconds */
 #define GPU_COPY_BANDWIDTH 1e10 /* bytes per second */
-#define GPU_F32 1e13           /* operations per second */
+#define GPU_F32            1e13 /* operations per second */
 
 extern CUresult before_init; /* what a call before cuInit answered */
 
 /* Made for each test: a context of device 0 that is current, and its kernels. */
 extern CUcontext context;
 extern CUmodule module;
-extern CUfunction fill;   /* (p, v, n): p[i] = v */
-extern CUfunction add;    /* (p, v, n): p[i] += v */
-extern CUfunction copy;   /* (to, from, n): to[i] = from[i] */
-extern CUfunction trap;   /* (p, v, n): stops with a trap where i == v */
-extern CUfunction madd;   /* (p, v, n): p[0] = sum of v float multiply-adds per thread */
+extern CUfunction fill; /* (p, v, n): p[i] = v */
+extern CUfunction add;  /* (p, v, n): p[i] += v */
+extern CUfunction copy; /* (to, from, n): to[i] = from[i] */
+extern CUfunction trap; /* (p, v, n): stops with a trap where i == v */
+extern CUfunction madd; /* (p, v, n): p[0] = sum of v float multiply-adds per thread */
 void driver_setup(void);
 void driver_teardown(void);
 
-#define OK(_call) expect(_call, CUDA_SUCCESS, #_call, __FILE__, __LINE__)
+#define OK(_call)            expect(_call, CUDA_SUCCESS, #_call, __FILE__, __LINE__)
 #define FAILS(_call, _error) expect(_call, CUDA_ERROR_##_error, #_call, __FILE__, __LINE__)
 void expect(CUresult got, CUresult want, const char *call, const char *file, int line);
 
 CUresult launch(CUfunction f, CUstream stream, CUdeviceptr p, uint32_t v, uint32_t n);
 CUresult launch_copy(CUstream stream, CUdeviceptr to, CUdeviceptr from, uint32_t n);
-CUdeviceptr words(uint32_t n);           /* n zeroed 32-bit words on the device */
+CUdeviceptr words(uint32_t n);            /* n zeroed 32-bit words on the device */
 uint32_t word(CUdeviceptr p, uint32_t i); /* p[i], when all earlier work is done */
 #define WORD(_p, _i, _value) ck_assert_uint_eq(word(_p, _i), _value)
 
-/* Runs fn(arg) on another thread that has the same context current, and returns what it returned. */
+/* Runs fn(arg) on another thread that has the same context current, and returns what it returned.
+ */
 CUresult elsewhere(CUresult (*fn)(void *arg), void *arg);
 
 Suite *suite_context(void);

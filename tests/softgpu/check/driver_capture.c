@@ -402,7 +402,8 @@ START_TEST(a_capture_tells_about_itself)
     ck_assert_int_eq(type, CU_GRAPH_NODE_TYPE_KERNEL);
     /* A node that the program adds itself can become what the stream goes on from. */
     OK(cuGraphAddEmptyNode(&node, inside, last, 1));
-    OK(cuStreamUpdateCaptureDependencies(stream, &node, NULL, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+    OK(cuStreamUpdateCaptureDependencies(stream, &node, NULL, 1,
+                                         CU_STREAM_SET_CAPTURE_DEPENDENCIES));
     OK(cuStreamGetCaptureInfo(stream, &status, &second, &inside, &last, NULL, &n));
     ck_assert_uint_eq(n, 1);
     ck_assert_ptr_eq(last[0], node);
@@ -428,7 +429,7 @@ START_TEST(arguments_are_kept_as_they_were)
     uint32_t *pinned;
     OK(cuMemAllocHost((void **)&pinned, 256));
     OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    OK(launch(fill, stream, p, 21, 64)); /* overwrites its arguments after the call */
+    OK(launch(fill, stream, p, 21, 64));           /* overwrites its arguments after the call */
     OK(cuMemcpyHtoDAsync(q, pinned, 256, stream)); /* reads what is there at the launch */
     OK(cuStreamEndCapture(stream, &graph));
     OK(cuGraphInstantiate(&exec, graph, 0));

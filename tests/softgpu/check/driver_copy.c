@@ -101,14 +101,24 @@ START_TEST(boxes_are_copied_row_by_row)
         for (uint32_t x = 0; x < FROM; x++)
             from[y][x] = 100 * y + x;
     OK(cuMemAllocPitch(&p, &pitch, WIDTH * 4, ROWS, 4));
-    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from,
-                       .srcPitch = sizeof from[0], .srcXInBytes = 4,
-                       .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p, .dstPitch = pitch,
-                       .WidthInBytes = WIDTH * 4, .Height = ROWS};
+    CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = from,
+                       .srcPitch = sizeof from[0],
+                       .srcXInBytes = 4,
+                       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .dstDevice = p,
+                       .dstPitch = pitch,
+                       .WidthInBytes = WIDTH * 4,
+                       .Height = ROWS};
     OK(cuMemcpy2D(&c));
-    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p, .srcPitch = pitch,
-                          .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = to,
-                          .dstPitch = sizeof to[0], .WidthInBytes = WIDTH * 4, .Height = ROWS};
+    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = p,
+                          .srcPitch = pitch,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = to,
+                          .dstPitch = sizeof to[0],
+                          .WidthInBytes = WIDTH * 4,
+                          .Height = ROWS};
     OK(cuMemcpy2DAsync(&back, NULL));
     OK(cuCtxSynchronize());
     for (uint32_t y = 0; y < ROWS; y++)
@@ -133,16 +143,30 @@ START_TEST(slices_are_copied_one_by_one)
     CUdeviceptr p = words(W * (H + 1) * D);
     for (uint32_t i = 0; i < W * H * D; i++)
         (&from[0][0][0])[i] = i;
-    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from, .srcPitch = W * 4,
-                       .srcHeight = H, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = p,
-                       .dstPitch = W * 4, .dstHeight = H + 1, .WidthInBytes = W * 4, .Height = H,
+    CUDA_MEMCPY3D c = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                       .srcHost = from,
+                       .srcPitch = W * 4,
+                       .srcHeight = H,
+                       .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                       .dstDevice = p,
+                       .dstPitch = W * 4,
+                       .dstHeight = H + 1,
+                       .WidthInBytes = W * 4,
+                       .Height = H,
                        .Depth = D};
     OK(cuMemcpy3D(&c));
     WORD(p, W * (H + 1), W * H);
     WORD(p, W * H, 0);
-    CUDA_MEMCPY3D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = p, .srcPitch = W * 4,
-                          .srcHeight = H + 1, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = to,
-                          .dstPitch = W * 4, .dstHeight = H, .WidthInBytes = W * 4, .Height = H,
+    CUDA_MEMCPY3D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = p,
+                          .srcPitch = W * 4,
+                          .srcHeight = H + 1,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = to,
+                          .dstPitch = W * 4,
+                          .dstHeight = H,
+                          .WidthInBytes = W * 4,
+                          .Height = H,
                           .Depth = D};
     OK(cuMemcpy3D(&back));
     ck_assert_mem_eq(to, from, sizeof from);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Graphs made node by node and from captures: nodes and edges, order, copies, updates, lifetimes. */
+ * Graphs made node by node and from captures: nodes and edges, order, copies, updates, lifetimes.
+ */
 #include "config.h"
 
 #include "driver.h"
@@ -30,8 +31,13 @@ static CUgraphNode kernel_node(CUgraph g, const CUgraphNode *after, size_t n_aft
 {
     CUgraphNode node;
     void *params[] = {&p, &from, &v, &n};
-    CUDA_KERNEL_NODE_PARAMS k = {.func = f, .gridDimX = (n + 127) / 128, .gridDimY = 1, .gridDimZ = 1,
-                                 .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1,
+    CUDA_KERNEL_NODE_PARAMS k = {.func = f,
+                                 .gridDimX = (n + 127) / 128,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 128,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
                                  .kernelParams = params};
     OK(cuGraphAddKernelNode(&node, g, after, n_after, &k));
     p = from = 0;
@@ -124,13 +130,17 @@ START_TEST(there_are_nodes_of_many_types)
     CUdeviceptr p = words(64), q = words(64);
     CUgraphNode set, move, host, nothing;
     CUgraphNodeType type;
-    CUDA_MEMSET_NODE_PARAMS fill_params = {.dst = p, .value = 0x51, .elementSize = 1, .width = 256,
-                                           .height = 1};
+    CUDA_MEMSET_NODE_PARAMS fill_params = {
+        .dst = p, .value = 0x51, .elementSize = 1, .width = 256, .height = 1};
     CUDA_HOST_NODE_PARAMS host_params = {count_up, &calls};
     OK(cuMemAllocHost((void **)&pinned, 256));
-    CUDA_MEMCPY3D copy_params = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = q,
-                                 .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = pinned,
-                                 .WidthInBytes = 256, .Height = 1, .Depth = 1};
+    CUDA_MEMCPY3D copy_params = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                 .srcDevice = q,
+                                 .dstMemoryType = CU_MEMORYTYPE_HOST,
+                                 .dstHost = pinned,
+                                 .WidthInBytes = 256,
+                                 .Height = 1,
+                                 .Depth = 1};
     OK(cuGraphAddMemsetNode(&set, graph, NULL, 0, &fill_params, context));
     CUgraphNode k = kernel_node(graph, &set, 1, copy, q, p, 0, 64);
     OK(cuGraphAddMemcpyNode(&move, graph, &k, 1, &copy_params, context));
@@ -139,8 +149,10 @@ START_TEST(there_are_nodes_of_many_types)
     const struct {
         CUgraphNode node;
         CUgraphNodeType type;
-    } want[] = {{set, CU_GRAPH_NODE_TYPE_MEMSET}, {k, CU_GRAPH_NODE_TYPE_KERNEL},
-                {move, CU_GRAPH_NODE_TYPE_MEMCPY}, {host, CU_GRAPH_NODE_TYPE_HOST},
+    } want[] = {{set, CU_GRAPH_NODE_TYPE_MEMSET},
+                {k, CU_GRAPH_NODE_TYPE_KERNEL},
+                {move, CU_GRAPH_NODE_TYPE_MEMCPY},
+                {host, CU_GRAPH_NODE_TYPE_HOST},
                 {nothing, CU_GRAPH_NODE_TYPE_EMPTY}};
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         OK(cuGraphNodeGetType(want[i].node, &type));

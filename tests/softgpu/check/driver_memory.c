@@ -116,7 +116,8 @@ START_TEST(unknown_pointers_are_described_as_nothing)
     CUcontext owner = context;
     CUdeviceptr p = (CUdeviceptr)(uintptr_t)&here;
     CUpointer_attribute what[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT};
+                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                  CU_POINTER_ATTRIBUTE_CONTEXT};
     void *data[] = {&type, &ordinal, &owner};
     FAILS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p), INVALID_VALUE);
     OK(cuPointerGetAttributes(3, what, data, p));

@@ -122,6 +122,8 @@ API CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     if (context == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     struct device *d = &devices[device];
+    if (d->broken != CUDA_SUCCESS)
+        return d->broken;
     pthread_mutex_lock(&driver_lock);
     if (d->primary == NULL)
         d->primary = make_context(d, d->primary_flags);
@@ -216,6 +218,8 @@ static CUresult create(CUcontext *context, unsigned flags, CUdevice device)
         return CUDA_ERROR_INVALID_DEVICE;
     if (context == NULL || stack.depth == MAX_STACK)
         return CUDA_ERROR_INVALID_VALUE;
+    if (devices[device].broken != CUDA_SUCCESS)
+        return devices[device].broken;
     pthread_mutex_lock(&driver_lock);
     *context = make_context(&devices[device], flags);
     pthread_mutex_unlock(&driver_lock);

@@ -12,8 +12,8 @@ struct node_body *body_make(const struct op_kind *kind, void *arg, size_t arg_by
     struct node_body *body = calloc(1, sizeof *body);
     if (body == NULL)
         abort();
-    *body = (struct node_body){.refs = 1, .kind = kind, .arg = arg, .arg_bytes = arg_bytes,
-                               .type = type};
+    *body = (struct node_body){
+        .refs = 1, .kind = kind, .arg = arg, .arg_bytes = arg_bytes, .type = type};
     return body;
 }
 
@@ -72,8 +72,12 @@ CUgraphNode graph_add(CUgraph graph, struct node_body *body, const CUgraphNode *
     if (node == NULL || nodes == NULL || copy == NULL)
         abort();
     memcpy(copy, deps, sizeof(CUgraphNode) * n);
-    *node = (struct CUgraphNode_st){.graph = graph, .body = body, .deps = copy, .n_deps = n,
-                                    .index = graph->n_nodes, .id = ++last_node_id};
+    *node = (struct CUgraphNode_st){.graph = graph,
+                                    .body = body,
+                                    .deps = copy,
+                                    .n_deps = n,
+                                    .index = graph->n_nodes,
+                                    .id = ++last_node_id};
     nodes[graph->n_nodes++] = node;
     graph->nodes = nodes;
     return node;

@@ -41,9 +41,9 @@ struct CUgraph_st {
 };
 
 struct CUgraphExec_st {
-    CUgraph graph;            /* a clone of its own */
+    CUgraph graph; /* a clone of its own */
     cuuint64_t flags;
-    struct completion *last;  /* launches of one executable run one after the other */
+    struct completion *last; /* launches of one executable run one after the other */
     bool dead;
     unsigned running;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The entry points that build graphs of nodes without parameters or with copies of them. Kernel nodes
- * are in graph_kernel.c, those of events and memory in graph_event.c, edges in graph_edges.c. */
+ * The entry points that build graphs of nodes without parameters or with copies of them. Kernel
+ * nodes are in graph_kernel.c, those of events and memory in graph_event.c, edges in graph_edges.c.
+ */
 #include "tests/softgpu/driver/copy.h"
 #include "tests/softgpu/driver/graph.h"
 #include "tests/softgpu/driver/module.h"
@@ -11,9 +12,8 @@
 CUresult graph_add_checked(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, size_t n,
                            struct node_body *body)
 {
-    CUresult r = node == NULL || graph == NULL || (n > 0 && deps == NULL)
-                     ? CUDA_ERROR_INVALID_VALUE
-                     : CUDA_SUCCESS;
+    CUresult r = node == NULL || graph == NULL || (n > 0 && deps == NULL) ? CUDA_ERROR_INVALID_VALUE
+                                                                          : CUDA_SUCCESS;
     pthread_mutex_lock(&driver_lock);
     for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++)
         if (deps[i] == NULL || deps[i]->graph != graph)
@@ -77,7 +77,8 @@ API CUresult cuGraphNodeFindInClone(CUgraphNode *node, CUgraphNode original, CUg
     return *node != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-API CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, size_t n)
+API CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps,
+                                 size_t n)
 {
     ENTER("cuGraphAddEmptyNode");
     return graph_add_checked(node, graph, deps, n,
@@ -122,9 +123,12 @@ static CUresult fill_body(const CUDA_MEMSET_NODE_PARAMS *p, struct node_body **b
     if (p == NULL || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4) ||
         p->width == 0 || p->height == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    struct fill_box fill = {.to = (char *)(uintptr_t)p->dst, .width = p->width,
-                            .height = p->height, .pitch = p->height > 1 ? p->pitch : 0,
-                            .element = p->elementSize, .value = p->value};
+    struct fill_box fill = {.to = (char *)(uintptr_t)p->dst,
+                            .width = p->width,
+                            .height = p->height,
+                            .pitch = p->height > 1 ? p->pitch : 0,
+                            .element = p->elementSize,
+                            .value = p->value};
     *body_p = body_make(fill_op_kind(), copy_of(&fill, sizeof fill), sizeof fill,
                         CU_GRAPH_NODE_TYPE_MEMSET);
     return CUDA_SUCCESS;
@@ -195,9 +199,12 @@ API CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAM
     const struct fill_box *f = arg_of(node, params, fill_op_kind());
     if (f == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *params = (CUDA_MEMSET_NODE_PARAMS){.dst = (CUdeviceptr)(uintptr_t)f->to, .pitch = f->pitch,
-                                        .value = f->value, .elementSize = f->element,
-                                        .width = f->width, .height = f->height};
+    *params = (CUDA_MEMSET_NODE_PARAMS){.dst = (CUdeviceptr)(uintptr_t)f->to,
+                                        .pitch = f->pitch,
+                                        .value = f->value,
+                                        .elementSize = f->element,
+                                        .width = f->width,
+                                        .height = f->height};
     return CUDA_SUCCESS;
 }
 

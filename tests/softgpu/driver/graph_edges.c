@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Lists of nodes and edges, asked for and changed. Edges carry no data: all are full dependencies. */
+ * Lists of nodes and edges, asked for and changed. Edges carry no data: all are full dependencies.
+ */
 #include "tests/softgpu/driver/graph.h"
 
 #include <stdlib.h>
@@ -108,8 +109,8 @@ static CUresult change_edge(CUgraph graph, CUgraphNode from, CUgraphNode to, boo
     return CUDA_SUCCESS;
 }
 
-static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n,
-                             bool add)
+static CUresult change_edges(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                             size_t n, bool add)
 {
     CUresult r = graph == NULL || (n > 0 && (from == NULL || to == NULL)) ? CUDA_ERROR_INVALID_VALUE
                                                                           : CUDA_SUCCESS;
@@ -130,7 +131,8 @@ API CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, cons
 }
 
 API CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from,
-                                       const CUgraphNode *to, const CUgraphEdgeData *edges, size_t n)
+                                       const CUgraphNode *to, const CUgraphEdgeData *edges,
+                                       size_t n)
 {
     ENTER("cuGraphAddDependencies_v2");
     return change_edges(graph, from, to, n, true);

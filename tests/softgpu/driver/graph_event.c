@@ -38,7 +38,8 @@ static CUresult run_wait(void *arg, CUcontext context, struct op_result *result)
 
 const struct op_kind graph_record_kind = {"event record", run_record, NULL,
                                           CU_GRAPH_NODE_TYPE_EVENT_RECORD};
-const struct op_kind graph_wait_kind = {"event wait", run_wait, NULL, CU_GRAPH_NODE_TYPE_WAIT_EVENT};
+const struct op_kind graph_wait_kind = {"event wait", run_wait, NULL,
+                                        CU_GRAPH_NODE_TYPE_WAIT_EVENT};
 
 static CUresult event_body(CUevent event, const struct op_kind *kind, struct node_body **body_p)
 {
@@ -108,9 +109,9 @@ API CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph graph, const CUgr
     if (r != CUDA_SUCCESS)
         return r;
     params->dptr = p;
-    return graph_add_checked(node, graph, deps, n,
-                             body_make(NULL, copy_of(&p, sizeof p), sizeof p,
-                                       CU_GRAPH_NODE_TYPE_MEM_ALLOC));
+    return graph_add_checked(
+        node, graph, deps, n,
+        body_make(NULL, copy_of(&p, sizeof p), sizeof p, CU_GRAPH_NODE_TYPE_MEM_ALLOC));
 }
 
 API CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params)
@@ -138,9 +139,9 @@ API CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph graph, const CUgra
     ENTER("cuGraphAddMemFreeNode");
     if (p == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    return graph_add_checked(node, graph, deps, n,
-                             body_make(NULL, copy_of(&p, sizeof p), sizeof p,
-                                       CU_GRAPH_NODE_TYPE_MEM_FREE));
+    return graph_add_checked(
+        node, graph, deps, n,
+        body_make(NULL, copy_of(&p, sizeof p), sizeof p, CU_GRAPH_NODE_TYPE_MEM_FREE));
 }
 
 API CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *p)

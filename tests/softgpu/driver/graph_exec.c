@@ -129,7 +129,8 @@ static CUresult launch(CUgraphExec exec, CUstream handle, bool per_thread)
     pthread_mutex_unlock(&driver_lock);
     if (r == CUDA_SUCCESS) {
         struct launch_arg l = {exec};
-        r = stream_submit_after(handle, per_thread, &launch_kind, &l, sizeof l, before, &exec->last);
+        r = stream_submit_after(handle, per_thread, &launch_kind, &l, sizeof l, before,
+                                &exec->last);
     } else {
         pthread_mutex_lock(&driver_lock);
         exec->running--;
@@ -224,8 +225,8 @@ static CUresult instantiate_params(CUgraphExec *exec, CUgraph graph,
     if (params == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     CUresult r = instantiate(exec, graph, params->flags);
-    params->result_out = r == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS
-                                           : CUDA_GRAPH_INSTANTIATE_ERROR;
+    params->result_out =
+        r == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
     params->hErrNode_out = NULL;
     return r;
 }

@@ -26,8 +26,8 @@ static CUresult make_body(const CUDA_KERNEL_NODE_PARAMS *p, struct node_body **b
     const uint32_t grid[3] = {p->gridDimX, p->gridDimY, p->gridDimZ};
     const uint32_t block[3] = {p->blockDimX, p->blockDimY, p->blockDimZ};
     context = f->module->context;
-    r = launch_make(f, context, grid, block, p->sharedMemBytes, false, p->kernelParams, p->extra, &l,
-                    &bytes);
+    r = launch_make(f, context, grid, block, p->sharedMemBytes, false, p->kernelParams, p->extra,
+                    &l, &bytes);
     if (r != CUDA_SUCCESS)
         return r;
     *body_p = body_make(&kernel_launch_kind, l, bytes, CU_GRAPH_NODE_TYPE_KERNEL);
@@ -66,11 +66,16 @@ static CUresult get_params(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
             pointers[i] = l->params + code->params[i].offset;
         node->body->view = pointers;
     }
-    *p = (CUDA_KERNEL_NODE_PARAMS){.func = l->function, .gridDimX = l->grid[0],
-                                   .gridDimY = l->grid[1], .gridDimZ = l->grid[2],
-                                   .blockDimX = l->block[0], .blockDimY = l->block[1],
-                                   .blockDimZ = l->block[2], .sharedMemBytes = l->shared,
-                                   .kernelParams = node->body->view, .kern = l->function->kernel,
+    *p = (CUDA_KERNEL_NODE_PARAMS){.func = l->function,
+                                   .gridDimX = l->grid[0],
+                                   .gridDimY = l->grid[1],
+                                   .gridDimZ = l->grid[2],
+                                   .blockDimX = l->block[0],
+                                   .blockDimY = l->block[1],
+                                   .blockDimZ = l->block[2],
+                                   .sharedMemBytes = l->shared,
+                                   .kernelParams = node->body->view,
+                                   .kern = l->function->kernel,
                                    .ctx = node->body->context};
     pthread_mutex_unlock(&driver_lock);
     return CUDA_SUCCESS;
@@ -169,8 +174,8 @@ static CUresult set_cooperative(CUgraphNode node, bool cooperative)
 {
     struct launch *copy = copy_of(node->body->arg, node->body->arg_bytes);
     copy->cooperative = cooperative;
-    struct node_body *body = body_make(&kernel_launch_kind, copy, node->body->arg_bytes,
-                                       CU_GRAPH_NODE_TYPE_KERNEL);
+    struct node_body *body =
+        body_make(&kernel_launch_kind, copy, node->body->arg_bytes, CU_GRAPH_NODE_TYPE_KERNEL);
     body->context = node->body->context;
     return node_replace(node, body);
 }

@@ -13,10 +13,12 @@ static CUDA_KERNEL_NODE_PARAMS kernel_params(const CUgraphNodeParams *p)
 
 static CUDA_MEMSET_NODE_PARAMS memset_params(const CUgraphNodeParams *p)
 {
-    return (CUDA_MEMSET_NODE_PARAMS){.dst = p->memset.dst, .pitch = p->memset.pitch,
+    return (CUDA_MEMSET_NODE_PARAMS){.dst = p->memset.dst,
+                                     .pitch = p->memset.pitch,
                                      .value = p->memset.value,
                                      .elementSize = p->memset.elementSize,
-                                     .width = p->memset.width, .height = p->memset.height};
+                                     .width = p->memset.width,
+                                     .height = p->memset.height};
 }
 
 static CUresult add_alloc(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, size_t n,
@@ -125,8 +127,7 @@ API CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgrap
         return cuGraphExecKernelNodeSetParams_v2(exec, node, &k);
     }
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return cuGraphExecMemcpyNodeSetParams(exec, node, &p->memcpy.copyParams,
-                                              p->memcpy.copyCtx);
+        return cuGraphExecMemcpyNodeSetParams(exec, node, &p->memcpy.copyParams, p->memcpy.copyCtx);
     case CU_GRAPH_NODE_TYPE_MEMSET: {
         const CUDA_MEMSET_NODE_PARAMS m = memset_params(p);
         return cuGraphExecMemsetNodeSetParams(exec, node, &m, p->memset.ctx);

@@ -100,8 +100,11 @@ static CUresult copy_batch(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, si
     if (stream == CU_STREAM_LEGACY || (stream == NULL && !per_thread))
         return CUDA_ERROR_INVALID_HANDLE;
     for (size_t i = 0; i < n; i++) {
-        struct copy_box c = {.from = (const char *)(uintptr_t)from[i], .to = (char *)(uintptr_t)to[i],
-                             .width = bytes[i], .height = 1, .depth = 1};
+        struct copy_box c = {.from = (const char *)(uintptr_t)from[i],
+                             .to = (char *)(uintptr_t)to[i],
+                             .width = bytes[i],
+                             .height = 1,
+                             .depth = 1};
         CUresult r = copy_submit(c, stream, per_thread, false);
         if (r != CUDA_SUCCESS) {
             if (failed != NULL)
@@ -125,14 +128,12 @@ static CUresult copy_batch(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, si
         ENTER("cuMemcpyBatchAsync" #_suffix);                                                      \
         return copy_batch(to, from, bytes, n, stream, _per_thread, failed);                        \
     }                                                                                              \
-    API CUresult cuMemcpyBatchAsync_v2##_suffix(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, \
-                                                size_t n, CUmemcpyAttributes *attributes,          \
-                                                size_t *indices, size_t n_attributes,              \
-                                                CUstream stream);                                  \
-    API CUresult cuMemcpyBatchAsync_v2##_suffix(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, \
-                                                size_t n, CUmemcpyAttributes *attributes,          \
-                                                size_t *indices, size_t n_attributes,              \
-                                                CUstream stream)                                   \
+    API CUresult cuMemcpyBatchAsync_v2##_suffix(                                                   \
+        CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t n,                               \
+        CUmemcpyAttributes *attributes, size_t *indices, size_t n_attributes, CUstream stream);    \
+    API CUresult cuMemcpyBatchAsync_v2##_suffix(                                                   \
+        CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t n,                               \
+        CUmemcpyAttributes *attributes, size_t *indices, size_t n_attributes, CUstream stream)     \
     {                                                                                              \
         ENTER("cuMemcpyBatchAsync_v2" #_suffix);                                                   \
         return copy_batch(to, from, bytes, n, stream, _per_thread, NULL);                          \

@@ -113,6 +113,8 @@ static void run_head(CUstream stream)
     struct op_result result = {.start = start};
     stream->running = true;
     bool skip = context->sticky != CUDA_SUCCESS || context->dead;
+    if (!skip && op->kind->node_type == CU_GRAPH_NODE_TYPE_KERNEL)
+        skip = device_breaks_now(context->device);
     if (!skip) {
         pthread_mutex_unlock(&driver_lock);
         CUresult r = op->kind->run(op->arg, context, &result);
