@@ -10,7 +10,8 @@ CUcontext context;
 CUmodule module;
 CUfunction fill, add, copy, trap, madd;
 
-#define HEAD(_name)                                                                                \
+/* clang-format off */
+#define KERNEL(_name, _body)                                                                       \
     ".visible .entry " _name "(.param .u64 p, .param .u64 from, .param .u32 v, .param .u32 n)\n"   \
     "{\n"                                                                                          \
     ".reg .pred %q<3>; .reg .b32 %r<10>; .reg .b64 %d<6>; .reg .f32 %f<4>;\n"                      \
@@ -19,21 +20,25 @@ CUfunction fill, add, copy, trap, madd;
     "mov.u32 %r4, %ctaid.x;\nmov.u32 %r5, %ntid.x;\nmov.u32 %r6, %tid.x;\n"                        \
     "mad.lo.s32 %r7, %r4, %r5, %r6;\n"                                                             \
     "setp.ge.u32 %q1, %r7, %r3;\n@%q1 bra DONE;\n"                                                 \
-    "mul.wide.u32 %d2, %r7, 4;\nadd.s64 %d3, %d1, %d2;\n"
-#define TAIL "DONE:\nret;\n}\n"
+    "mul.wide.u32 %d2, %r7, 4;\nadd.s64 %d3, %d1, %d2;\n"                                          \
+    _body                                                                                          \
+    "DONE:\nret;\n}\n"
 
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n" HEAD(
-    "fill") "st.global.u32 [%d3], %r2;\n" TAIL
-    HEAD(
-        "add") "ld.global.u32 %r8, [%d3];\nadd.s32 %r8, %r8, %r2;\nst.global.u32 [%d3], %r8;\n" TAIL
-        HEAD(
-            "copy") "add.s64 %d5, %d4, %d2;\nld.global.u32 %r8, [%d5];\nst.global.u32 [%d3], "
-                    "%r8;\n" TAIL HEAD("stop") "setp.eq.u32 %q2, %r7, %r2;\n@%q2 trap;\n" TAIL
-                        HEAD(
-                            "madd") "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f3F000000;\n"
-                                    "AGAIN:\nfma.rn.f32 %f2, %f2, %f1, %f1;\nsub.u32 %r2, %r2, 1;\n"
-                                    "setp.ne.u32 %q2, %r2, 0;\n@%q2 bra AGAIN;\nst.global.f32 "
-                                    "[%d1], %f2;\n" TAIL;
+static const char ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    KERNEL("fill",
+           "st.global.u32 [%d3], %r2;\n")
+    KERNEL("add",
+           "ld.global.u32 %r8, [%d3];\nadd.s32 %r8, %r8, %r2;\nst.global.u32 [%d3], %r8;\n")
+    KERNEL("copy",
+           "add.s64 %d5, %d4, %d2;\nld.global.u32 %r8, [%d5];\nst.global.u32 [%d3], %r8;\n")
+    KERNEL("stop",
+           "setp.eq.u32 %q2, %r7, %r2;\n@%q2 trap;\n")
+    KERNEL("madd",
+           "mov.f32 %f1, 0f3F800000;\nmov.f32 %f2, 0f3F000000;\n"
+           "AGAIN:\nfma.rn.f32 %f2, %f2, %f1, %f1;\nsub.u32 %r2, %r2, 1;\n"
+           "setp.ne.u32 %q2, %r2, 0;\n@%q2 bra AGAIN;\nst.global.f32 [%d1], %f2;\n");
+/* clang-format on */
 
 void driver_setup(void)
 {
