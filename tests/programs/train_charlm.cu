@@ -221,6 +221,7 @@ static void initialize(struct model *m, uint64_t *random)
     weights_lay_out(&w, all, &m->size);
     long c = m->size.width;
     double deviation = 0.5 / sqrt((double)c), end = 1 / sqrt(2.0 * m->size.layers);
+    double embedding = 6.4 / (double)c;
     auto normal = [random](float *p, long n, double scale) {
         for (long i = 0; i < n; i++)
             p[i] = (float)(random_normal(random) * scale);
@@ -229,10 +230,10 @@ static void initialize(struct model *m, uint64_t *random)
         for (long i = 0; i < n; i++)
             p[i] = 1;
     };
-    normal(w.tokens, m->size.vocabulary * c, 0.1);
+    normal(w.tokens, m->size.vocabulary * c, embedding);
     for (long i = 0; i < m->size.context * c; i++) {
         double angle = (double)(i / c) * pow(200, -(double)(i % c / 2 * 2) / c);
-        w.positions[i] = (float)(0.141 * (i % 2 ? cos(angle) : sin(angle)));
+        w.positions[i] = (float)(embedding * sqrt(2.0) * (i % 2 ? cos(angle) : sin(angle)));
     }
     ones(w.norm_gain, c);
     for (int i = 0; i < m->size.layers; i++) {
