@@ -47,7 +47,8 @@ static struct handle_state read_state(cublasHandle_t h)
 
 void judge_open(struct judge *judge)
 {
-    CUDA_OK(cudaStreamCreate(&judge->stream));
+    /* Not ordered with the default stream: work that strays there shows. */
+    CUDA_OK(cudaStreamCreateWithFlags(&judge->stream, cudaStreamNonBlocking));
     CUDA_OK(cudaMalloc((void **)&judge->workspace, WORKSPACE_BYTES));
     BLAS_OK(cublasCreate(&judge->handle));
     BLAS_OK(cublasSetStream(judge->handle, judge->stream));

@@ -4,7 +4,7 @@
 # shim must be those that the program expects, and those of the software GPU.
 set -eu
 srcdir=${srcdir:-.}
-cases=${CONFORMANCE_CASES:-150}
+cases=${CONFORMANCE_CASES:-100}
 so=$(pwd)/src/.libs/libapexshim.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -46,6 +46,9 @@ said_why() {
 
 run fp32 "" ""
 run fp16 gemm.f16 fp16 SOFTGPU_PRELOAD="$so" APEXSHIM_POLICY=always
+for seed in 1 2 3; do # the adversarial order of the software GPU
+    run fp16 gemm.f16 fp16 SOFTGPU_PRELOAD="$so" APEXSHIM_POLICY=always SOFTGPU_SEED=$seed
+done
 run tf32 gemm.tf32 tf32 SOFTGPU_PRELOAD="$so" APEXSHIM_POLICY=always APEXSHIM_PRECISION=tf32
 run fp32 "" "" SOFTGPU_PRELOAD="$so" APEXSHIM_POLICY=always APEXSHIM_PRECISION=fp32
 run fp32 "" "" SOFTGPU_PRELOAD="$so" APEXSHIM_POLICY=always APEXSHIM_OPT_LEVEL=O0
