@@ -462,7 +462,7 @@ static void place_shared(struct decoder *d, const struct reach *r)
 }
 
 /* Frames and local memory of the deepest chain of calls. Recursion gets a fixed allowance. */
-enum { RECURSION_FRAMES = 1 << 20, RECURSION_LOCAL = 32 << 10 };
+enum { RECURSION_FRAMES = 1 << 20, RECURSION_LOCAL = 32 << 10, ALLOCA_LOCAL = 64 << 10 };
 
 static bool deepest(struct decoder *d, struct ptx_func *func, unsigned *path, uint32_t *frames_p,
                     uint32_t *local_p)
@@ -505,13 +505,15 @@ static void size_stacks(struct decoder *d, struct ptx_func *kernel)
     unsigned *path = pool_alloc(&d->ld->pool, (d->module->nfuncs + 1) * sizeof *path);
     struct program *p = d->program;
 
+    p->kernel.local_bytes = p->routine[kernel->index].local_bytes;
     if (!d->indirect && deepest(d, kernel, path, &p->stack_bytes, &p->local_bytes)) {
         p->kernel.local_bytes = p->local_bytes;
-        return;
+    } else {
+        p->stack_bytes = p->routine[kernel->index].frame_bytes + RECURSION_FRAMES;
+        p->local_bytes = p->kernel.local_bytes + RECURSION_LOCAL;
     }
-    p->kernel.local_bytes = p->routine[kernel->index].local_bytes;
-    p->stack_bytes = p->routine[kernel->index].frame_bytes + RECURSION_FRAMES;
-    p->local_bytes = p->kernel.local_bytes + RECURSION_LOCAL;
+    if (p->has_alloca)
+        p->local_bytes += ALLOCA_LOCAL;
 }
 
 static void finish_code(struct decoder *d, const struct reach *r)

@@ -67,7 +67,8 @@ struct family {
 
 /* Lists ended by a NULL op. */
 extern const struct family flow_families[], memory_families[], convert_families[], compare_families[],
-    warp_families[], misc_families[], atomic_families[], async_families[], matrix_families[];
+    warp_families[], misc_families[], atomic_families[], async_families[], matrix_families[],
+    wmma_families[];
 
 /* modifiers */
 bool form_take(struct form *f, const char *mod);
@@ -107,6 +108,8 @@ struct address {
     unsigned flags;            /* MEM_ADDRESS_32 */
     const struct ptx_var *var; /* named by it */
 };
+/* Its value in each lane, while the program runs. */
+void operand_addresses(const struct warp *w, const struct address *a, uint64_t *out);
 void memory_operand(struct decoder *d, const struct ptx_operand *o, struct address *out);
 /* dest = where the function's local memory starts, + off */
 void emit_local_base(struct decoder *d, struct ref dest, uint32_t off, unsigned width);

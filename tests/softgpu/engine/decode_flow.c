@@ -305,7 +305,55 @@ static void call_decode(struct decoder *d, const struct form *f)
     }
 }
 
+static bool stack_form(struct form *f)
+{
+    f->type = form_type(f);
+    return (f->type == T_U32 || f->type == T_U64) && form_done(f);
+}
+
+static void alloca_decode(struct decoder *d, const struct form *f)
+{
+    char letter = letter_of(f->type);
+    struct ref to = ref_dest(d, operand(d, f, 0), letter), size = ref_source(d, operand(d, f, 1), letter);
+    uint64_t align = f->insn->n > 2 ? operand(d, f, 2)->bits : 8;
+    struct insn *i;
+
+    if (letter == 'r') {
+        struct ref wide = ref_temp(d, 8);
+
+        i = emit(d, op_find("mul.wide.u32")->fn, f->insn->line);
+        insn_src(i, 0, wide);
+        insn_src(i, 1, size);
+        insn_src(i, 2, ref_const(d, 1, 4));
+        size = wide;
+    }
+    i = emit(d, op_alloca, f->insn->line);
+    insn_src(i, 0, to);
+    insn_src(i, 1, size);
+    i->imm = align && !(align & (align - 1)) ? (int64_t)align : 8;
+    i->n = letter == 'q' ? 8 : 4;
+    i->data = d->routine;
+    d->program->has_alloca = true;
+}
+
+static void stack_decode(struct decoder *d, const struct form *f)
+{
+    bool restore = strcmp(f->insn->op, "stackrestore") == 0;
+    char letter = letter_of(f->type);
+    struct ref ref = restore ? ref_source(d, operand(d, f, 0), letter)
+                             : ref_dest(d, operand(d, f, 0), letter);
+    struct insn *i = emit(d, op_stack, f->insn->line);
+
+    insn_src(i, restore ? 1 : 0, ref);
+    i->n = letter == 'q' ? 8 : 4;
+    i->kind = restore;
+    d->program->has_alloca = true;
+}
+
 const struct family flow_families[] = {
+    {"alloca", stack_form, alloca_decode, false},
+    {"stacksave", stack_form, stack_decode, false},
+    {"stackrestore", stack_form, stack_decode, false},
     {"bra", bra_form, bra_decode, true},
     {"brx", brx_form, brx_decode, true},
     {"exit", bare_form, exit_decode, true},

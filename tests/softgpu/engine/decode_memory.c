@@ -102,6 +102,16 @@ void memory_operand(struct decoder *d, const struct ptx_operand *o, struct addre
     }
 }
 
+void operand_addresses(const struct warp *w, const struct address *a, uint64_t *out)
+{
+    const char *row = w->base[a->ref.base] + a->ref.off;
+
+    if (a->flags & MEM_ADDRESS_32)
+        EACH_LANE out[l] = ((const uint32_t *)(const void *)row)[l] + (uint32_t)a->imm;
+    else
+        EACH_LANE out[l] = ((const uint64_t *)(const void *)row)[l] + (uint64_t)a->imm;
+}
+
 /* Which operands are the data: one, or those in braces. */
 static unsigned data_list(struct decoder *d, const struct form *f, const struct ptx_operand *o,
                           const struct ptx_operand **list_p)

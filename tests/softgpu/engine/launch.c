@@ -183,6 +183,8 @@ static void block_start(struct block *b, uint64_t number)
         w->alive = left >= LANES ? ALL_LANES : (1u << left) - 1;
         w->mask = w->blocked = w->syncing = w->carry = w->turn = 0;
         w->budget = SLICE;
+        if (run->program->has_alloca)
+            EACH_LANE w->stack[l] = run->program->local_bytes;
         w->ahead = false;
         w->whole = true;
         w->base[BASE_FRAME] = w->frames;

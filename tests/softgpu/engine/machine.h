@@ -21,8 +21,9 @@ enum {
     WARP_WARPID, WARP_ROWS
 };
 
-/* A frame begins with each lane's return address and where its local memory starts. */
-enum { FRAME_RETURN = 0, FRAME_LOCAL = ROW8, FRAME_HEADER = ROW8 + ROW };
+/* A frame begins with each lane's return address, where its local memory starts and where the
+ * caller's alloca had come to. */
+enum { FRAME_RETURN = 0, FRAME_LOCAL = ROW8, FRAME_STACK = ROW8 + ROW, FRAME_HEADER = ROW8 + 2 * ROW };
 
 struct insn;
 struct warp;
@@ -105,7 +106,7 @@ struct program {
     struct routine *routine; /* by function index of the module; entry NULL: not part of this */
     uint32_t nroutines;
     uint32_t stack_bytes, local_bytes, shared_bytes, dynamic_offset;
-    bool has_flops;
+    bool has_flops, has_alloca;
     struct sg_arena *vars;
     const struct range *consts; /* the module's .const variables */
     uint32_t nconsts;
@@ -151,6 +152,7 @@ struct warp {
     uint32_t number;           /* in the block */
     uint32_t turn;             /* where looking for a group starts when one spins */
     uint32_t blocked_at[BARRIERS];
+    uint32_t stack[LANES];     /* alloca's memory: from here to the end of the local memory */
     const struct insn *lane_pc[LANES];
     char *lane_frame[LANES];
     /* the race checker's times */

@@ -49,7 +49,7 @@ static const struct op_row *const tables[] = {
 };
 static const struct family *const families[] = {
     flow_families, memory_families, convert_families, compare_families, warp_families,
-    misc_families, atomic_families, async_families,
+    misc_families, atomic_families, async_families, matrix_families, wmma_families,
 };
 
 /* All rows by name, for the length of the process. */

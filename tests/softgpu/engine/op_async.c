@@ -13,21 +13,11 @@ struct copy {
     uint8_t neg;
 };
 
-static void addresses(const struct warp *w, const struct address *a, uint64_t *out)
-{
-    const char *row = w->base[a->ref.base] + a->ref.off;
-
-    if (a->flags & MEM_ADDRESS_32)
-        EACH_LANE out[l] = ((const uint32_t *)(const void *)row)[l] + (uint32_t)a->imm;
-    else
-        EACH_LANE out[l] = ((const uint64_t *)(const void *)row)[l] + (uint64_t)a->imm;
-}
-
 /* A shared address may come as an offset or as a generic one. */
 static enum where shared_at(struct warp *w, const struct insn *i, const struct address *a,
                             uint64_t *at, unsigned bytes, bool write)
 {
-    addresses(w, a, at);
+    operand_addresses(w, a, at);
     EACH_LANE at[l] -= at[l] >= windows_at ? windows_at : 0;
     return check_shared(w, i, at, bytes, write);
 }
@@ -57,7 +47,7 @@ OP(copy_async)
     }
     w->mask = mask & ~ignore;
     if (w->mask) {
-        addresses(w, &c->src, from);
+        operand_addresses(w, &c->src, from);
         if (check_global(w, i, from, i->size, false) == WHERE_FAULT)
             return STOP;
         EACH_SET(w->mask) {

@@ -35,6 +35,7 @@ OP(call)
     char *frame = w->base[BASE_FRAME], *next = frame + c->caller->frame_bytes;
     uint64_t *ret = (uint64_t *)(void *)(next + FRAME_RETURN);
     uint32_t *local = (uint32_t *)(void *)(next + FRAME_LOCAL);
+    uint32_t *stack = (uint32_t *)(void *)(next + FRAME_STACK);
     const uint32_t *own = (const uint32_t *)(const void *)(frame + FRAME_LOCAL);
     unsigned lead = (unsigned)__builtin_ctz(w->mask);
 
@@ -67,6 +68,7 @@ OP(call)
     EACH_SET(w->mask) {
         ret[l] = (uintptr_t)(i + 1);
         local[l] = (frame == w->frames ? 0 : own[l]) + c->caller->local_bytes;
+        stack[l] = w->stack[l];
         if (local[l] + to->local_bytes > w->program->local_bytes)
             return fault(w, i, SG_FAULT_RESOURCES, l, 0, 0, false, "local memory overflow in %s",
                          to->name);
@@ -117,6 +119,8 @@ OP(return_op)
 
         copy_words(caller + c->ret_off[k], frame + from->ret_off[k], words, w->mask);
     }
+    EACH_SET(w->mask)
+        w->stack[l] = ((const uint32_t *)(const void *)(frame + FRAME_STACK))[l];
     w->base[BASE_FRAME] = caller;
     if (w->mask == w->alive && w->whole) {
         w->run = to;
@@ -196,6 +200,46 @@ OP(local_base)
     return i + 1;
 }
 
+/* alloca: source 1 the size, n the width of the address; imm the alignment */
+OP(alloca_op)
+{
+    const uint64_t *bytes = ROW_OF(uint64_t, 1);
+    const struct routine *at = i->data;
+    const uint32_t *own = (const uint32_t *)(const void *)(w->base[BASE_FRAME] + FRAME_LOCAL);
+
+    EACH_SET(w->mask) {
+        uint64_t used = (w->base[BASE_FRAME] == w->frames ? 0 : own[l]) + at->local_bytes, to;
+
+        if (bytes[l] > w->stack[l] || w->stack[l] - bytes[l] < used)
+            return fault(w, i, SG_FAULT_RESOURCES, l, 0, 0, false, "alloca of %llu bytes overflows",
+                         (unsigned long long)bytes[l]);
+        to = (w->stack[l] - bytes[l]) & ~(uint64_t)(i->imm - 1);
+        if (to < used)
+            return fault(w, i, SG_FAULT_RESOURCES, l, 0, 0, false, "alloca of %llu bytes overflows",
+                         (unsigned long long)bytes[l]);
+        w->stack[l] = (uint32_t)to;
+        memcpy(w->base[BASE_FRAME] + i->off[0] + l * i->n, &to, i->n);
+    }
+    return i + 1;
+}
+
+/* stacksave: where alloca has come to; stackrestore: back to there */
+OP(stack_op)
+{
+    EACH_SET(w->mask) {
+        uint64_t v = w->stack[l];
+
+        if (i->kind) {
+            v = 0;
+            memcpy(&v, w->base[i->base[1]] + i->off[1] + l * i->n, i->n);
+            w->stack[l] = v > w->program->local_bytes ? w->program->local_bytes : (uint32_t)v;
+        } else {
+            memcpy(w->base[BASE_FRAME] + i->off[0] + l * i->n, &v, i->n);
+        }
+    }
+    return i + 1;
+}
+
 /* Argument k of a runtime function, as up to 8 bytes. */
 static uint64_t argument(const struct warp *w, const struct call *c, uint32_t k, uint32_t l)
 {
@@ -268,3 +312,4 @@ OP(assert_op)
 const op_fn op_call = call, op_return = return_op, op_printf = printf_op, op_malloc = malloc_op;
 const op_fn op_free = free_op, op_assert = assert_op, op_param_load = param_load;
 const op_fn op_param_store = param_store, op_local_base = local_base;
+const op_fn op_alloca = alloca_op, op_stack = stack_op;
