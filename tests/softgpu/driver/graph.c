@@ -71,7 +71,8 @@ CUgraphNode graph_add(CUgraph graph, struct node_body *body, const CUgraphNode *
     CUgraphNode *copy = calloc(n + 1, sizeof(CUgraphNode));
     if (node == NULL || nodes == NULL || copy == NULL)
         abort();
-    memcpy(copy, deps, sizeof(CUgraphNode) * n);
+    if (n > 0)
+        memcpy(copy, deps, sizeof(CUgraphNode) * n);
     *node = (struct CUgraphNode_st){.graph = graph,
                                     .body = body,
                                     .deps = copy,
