@@ -32,6 +32,16 @@ for seed in "" 1 2; do
     check "$scheduler" "$programs/plugin_host" "$programs/plugin.so"
 done
 
+# Every name of the real library, with its version node, and no other.
+ran=$((ran + 1))
+sed -n 's/^NAME(\(.*\))$/\1@@libcudart.so.13/p' "${srcdir:-.}/tests/softgpu/cudart/names.def" |
+    LC_ALL=C sort >"$output"
+if ! LC_ALL=C nm -D --defined-only tests/softgpu/.libs/libcudart.so.13 |
+    LC_ALL=C awk '$2 ~ /[TW]/ { print $3 }' | LC_ALL=C sort | diff - "$output"; then
+    echo "libcudart.so.13 exports other names"
+    failed=$((failed + 1))
+fi
+
 # The exit status and the signal are the program's, and nothing is added to what it prints.
 status=0
 "$run" sh -c 'echo out; exit 7' >"$output" 2>&1 || status=$?

@@ -41,6 +41,12 @@ static void bad_arguments()
     EXPECT(cudaErrorInvalidConfiguration, (store<<<dim3(1, 70000), 1>>>(nullptr), cudaGetLastError()));
     cudaGetLastError();
 
+    // textures are not there
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    EXPECT(cudaErrorNotSupported, cudaMallocArray(&array, &format, 16, 16));
+    EXPECT(cudaErrorNotSupported, cudaGetLastError());
+
     // nothing to do
     OK(cudaMalloc(&p, 0));
     CHECK(p == nullptr);
