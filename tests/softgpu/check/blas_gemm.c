@@ -556,8 +556,10 @@ START_TEST(workspace_is_respected)
                     CUBLAS_GEMM_DEFAULT));
     array_get(&w);
     ck_assert_int_ne(w.host[0], 0x55);
+    int changed = 0;
     for (int i = 1 << 16; i < 1 << 17; i++)
-        ck_assert_int_eq(w.host[i], 0x55);
+        changed += w.host[i] != 0x55;
+    ck_assert_int_eq(changed, 0);
     /* SetStream forgets it */
     memset(w.host, 0x55, 1 << 17);
     array_put(&w);
