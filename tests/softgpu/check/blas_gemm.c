@@ -160,16 +160,19 @@ static cublasStatus_t call(const struct problem *p, const void *alpha, void *a, 
                                : call_array(p, alpha, a, b, beta, c);
 }
 
-/* The operand as the arithmetic unit sees it. */
-static number rounded(const struct problem *p, number x)
+/* What the problem's operands are rounded to, by its compute type or the handle's math mode. */
+static int effective_compute(const struct problem *p)
 {
-    const bool single = p->ab == CUDA_R_32F || p->ab == CUDA_C_32F;
     cublasMath_t math;
     OK(cublasGetMathMode(handle, &math));
-    int compute = p->compute;
-    if (compute < 0 && math == CUBLAS_TF32_TENSOR_OP_MATH)
-        compute = CUBLAS_COMPUTE_32F_FAST_TF32;
-    if (!single)
+    return p->compute < 0 && math == CUBLAS_TF32_TENSOR_OP_MATH ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                                 : p->compute;
+}
+
+/* The operand as the arithmetic unit sees it. */
+static number rounded(const struct problem *p, int compute, number x)
+{
+    if (p->ab != CUDA_R_32F && p->ab != CUDA_C_32F)
         return x;
     const double re = creal(x), im = cimag(x);
     switch (compute) {
@@ -208,6 +211,7 @@ static void compare(const struct problem *p, const struct array *a, const struct
     const bool exact = p->c == CUDA_R_32I;
     const double acc = exact ? 0.0 : p->ab == CUDA_R_64F || p->ab == CUDA_C_64F ? 0x1p-53 : 0x1p-24;
     const size_t size = size_of(p->c);
+    const int compute = effective_compute(p);
     for (int64_t e = 0, next = 0; e < p->batch; e++)
         for (int64_t j = 0; j < p->n; j++) {
             const int64_t column = e * p->stride_c + j * p->ldc;
@@ -220,12 +224,10 @@ static void compare(const struct problem *p, const struct array *a, const struct
                 number sum = 0.0;
                 double magnitude = 0.0;
                 for (int64_t q = 0; q < p->k && p->alpha != 0.0; q++) {
-                    const number x = conj_op(
-                        p->transa, rounded(p, array_at(a, e * p->stride_a +
-                                                              at_op(p->transa, i, q, p->lda))));
-                    const number y = conj_op(
-                        p->transb, rounded(p, array_at(b, e * p->stride_b +
-                                                              at_op(p->transb, q, j, p->ldb))));
+                    const int64_t at_a = e * p->stride_a + at_op(p->transa, i, q, p->lda);
+                    const int64_t at_b = e * p->stride_b + at_op(p->transb, q, j, p->ldb);
+                    const number x = conj_op(p->transa, rounded(p, compute, array_at(a, at_a)));
+                    const number y = conj_op(p->transb, rounded(p, compute, array_at(b, at_b)));
                     sum += x * y;
                     magnitude += cabs(x) * cabs(y);
                 }
