@@ -83,7 +83,7 @@ void element_write(enum element e, void *p, double d)
     memcpy(p, &v, types[e].bytes);
 }
 
-bool shape_of(const char *name, struct shape *out)
+bool matrix_shape(const char *name, struct shape *out)
 {
     unsigned m, n, k;
     char rest;

@@ -21,7 +21,7 @@ bool element_is_int(enum element e);
 double element_read(enum element e, const void *p);
 void element_write(enum element e, void *p, double v);
 /* "m16n8k16"; false: no shape */
-bool shape_of(const char *name, struct shape *out);
+bool matrix_shape(const char *name, struct shape *out);
 
 /* d = a b + c. Every sum is formed in double, in the order of k, and rounded once to the type of d,
  * which is closer than hardware is; integers wrap, or saturate if asked to. */

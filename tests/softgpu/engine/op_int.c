@@ -114,6 +114,17 @@ DOTS(u32_s32, uint8_t, int8_t, uint16_t)
 DOTS(s32_u32, int8_t, uint8_t, int16_t)
 DOTS(s32_s32, int8_t, int8_t, int16_t)
 
+/* differences of packed values; .add sums them and c */
+#define APART(_mask, _k) \
+    ((x >> (_k) & (_mask)) > (y >> (_k) & (_mask)) ? (x >> (_k) & (_mask)) - (y >> (_k) & (_mask)) \
+                                                   : (y >> (_k) & (_mask)) - (x >> (_k) & (_mask)))
+OP2(absdiff4, uint32_t, uint32_t, uint32_t,
+    APART(0xff, 0) | APART(0xff, 8) << 8 | APART(0xff, 16) << 16 | APART(0xff, 24) << 24)
+OP3(absdiff4_add, uint32_t, uint32_t, uint32_t, uint32_t,
+    APART(0xff, 0) + APART(0xff, 8) + APART(0xff, 16) + APART(0xff, 24) + z)
+OP2(absdiff2, uint32_t, uint32_t, uint32_t, APART(0xffff, 0) | APART(0xffff, 16) << 16)
+OP3(absdiff2_add, uint32_t, uint32_t, uint32_t, uint32_t, APART(0xffff, 0) + APART(0xffff, 16) + z)
+
 #define BOTH(_op, _mid, _b, _fn, _sig) \
     {_op "." _mid "u" #_b, _fn, _sig, 0, 0}, {_op "." _mid "s" #_b, _fn, _sig, 0, 0}
 #define SIGNS(_op, _mid, _b, _fn, _sig) \
@@ -138,6 +149,14 @@ const struct op_row ops_int[] = {
     {"sub.sat.s32", sub_sat_s32, "rrr", 0, 0},
     {"min.relu.s32", min_relu_s32, "rrr", 0, 0},
     {"max.relu.s32", max_relu_s32, "rrr", 0, 0},
+    {"min.s32.relu", min_relu_s32, "rrr", 0, 0}, /* nvcc's order of the words */
+    {"max.s32.relu", max_relu_s32, "rrr", 0, 0},
+    {"min.s16x2.relu", min_relu_s16x2, "rrr", 0, 0},
+    {"max.s16x2.relu", max_relu_s16x2, "rrr", 0, 0},
+    {"vabsdiff4.u32.u32.u32", absdiff4, "rrrr", 0, 0},
+    {"vabsdiff4.u32.u32.u32.add", absdiff4_add, "rrrr", 0, 0},
+    {"vabsdiff2.u32.u32.u32", absdiff2, "rrrr", 0, 0},
+    {"vabsdiff2.u32.u32.u32.add", absdiff2_add, "rrrr", 0, 0},
     {"add.u16x2", add_x2, "rrr", 0, 0},
     {"add.s16x2", add_x2, "rrr", 0, 0},
     {"min.u16x2", min_u16x2, "rrr", 0, 0},

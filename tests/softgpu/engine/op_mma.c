@@ -145,7 +145,7 @@ static void mma_decode(struct decoder *d, const struct form *f)
     unsigned per, elements;
     struct insn *i;
 
-    shape_of(kind->shape, &x->shape);
+    matrix_shape(kind->shape, &x->shape);
     x->a = element_of(kind->a);
     x->b = element_of(kind->b);
     x->c = element_of(kind->c);

@@ -251,7 +251,7 @@ static void wmma_decode(struct decoder *d, const struct form *f)
     struct fragment a, b;
     struct insn *i;
 
-    shape_of(kind->shape, &s);
+    matrix_shape(kind->shape, &s);
     a = (struct fragment){.type = element_of(kind->a), .rows = s.m, .cols = s.k, .n = kind->na};
     b = (struct fragment){.type = element_of(kind->b), .rows = s.k, .cols = s.n, .n = kind->nb};
     if (f->kind == W_MMA) {
