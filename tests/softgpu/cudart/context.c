@@ -68,9 +68,9 @@ int device_current(void)
 {
     CUcontext current = NULL;
     CUdevice device;
-    if (driver_init() == cudaSuccess && driver_of(false)->cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
-        current != NULL && current != self.bound &&
-        driver_of(false)->cuCtxGetDevice(&device) == CUDA_SUCCESS)
+    if (driver_init() == cudaSuccess &&
+        driver_of(false)->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != NULL &&
+        current != self.bound && driver_of(false)->cuCtxGetDevice(&device) == CUDA_SUCCESS)
         return device;
     return self.device;
 }
@@ -132,7 +132,8 @@ API cudaError_t cudaGetDeviceFlags(unsigned *flags)
     int active;
     cudaError_t error = driver_init();
     if (error == cudaSuccess)
-        error = error_of(driver_of(false)->cuDevicePrimaryCtxGetState(device_current(), flags, &active));
+        error = error_of(
+            driver_of(false)->cuDevicePrimaryCtxGetState(device_current(), flags, &active));
     if (error == cudaSuccess)
         *flags |= cudaDeviceMapHost; /* always on where addresses are unified */
     return record(error);

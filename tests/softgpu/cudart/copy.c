@@ -64,8 +64,8 @@ API cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, enum c
     return record(error != cudaSuccess ? error : copy_async(dst, src, bytes, kind, stream));
 }
 
-static cudaError_t make_2d(CUDA_MEMCPY2D *c, void *dst, size_t dpitch, const void *src, size_t spitch,
-                           size_t width, size_t height, enum cudaMemcpyKind kind)
+static cudaError_t make_2d(CUDA_MEMCPY2D *c, void *dst, size_t dpitch, const void *src,
+                           size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind)
 {
     memset(c, 0, sizeof *c);
     c->srcHost = src;
@@ -234,8 +234,8 @@ API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cud
         extent.depth = extent.height > 0;
     }
     for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
-        error = error_of(DRIVER_FORM->cuMemsetD2D8Async(address(p.ptr) + z * p.ysize * p.pitch, p.pitch,
-                                                        (unsigned char)value, extent.width,
+        error = error_of(DRIVER_FORM->cuMemsetD2D8Async(address(p.ptr) + z * p.ysize * p.pitch,
+                                                        p.pitch, (unsigned char)value, extent.width,
                                                         extent.height, stream));
     return record(error);
 }
@@ -278,7 +278,8 @@ API cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes
 }
 
 API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes,
-                                        size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
+                                        size_t offset, enum cudaMemcpyKind kind,
+                                        cudaStream_t stream)
 {
     void *p;
     cudaError_t error = symbol_part(symbol, offset, bytes, &p);
@@ -287,8 +288,9 @@ API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, siz
     return record(error != cudaSuccess ? error : copy_async(p, src, bytes, kind, stream));
 }
 
-API cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes, size_t offset,
-                                          enum cudaMemcpyKind kind, cudaStream_t stream)
+API cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes,
+                                          size_t offset, enum cudaMemcpyKind kind,
+                                          cudaStream_t stream)
 {
     void *p;
     cudaError_t error = symbol_part(symbol, offset, bytes, &p);

@@ -65,7 +65,8 @@ unsigned device_generation(void);
 
 /* registry.c: what nvcc's host code registers. Each of the following needs a context. */
 cudaError_t kernel_of(const void *host_function, CUkernel *kernel_p);
-/* The kernel's function in the current context; also takes a cudaKernel_t in place of the address. */
+/* The kernel's function in the current context; also takes a cudaKernel_t in place of the address.
+ */
 cudaError_t function_of(const void *host_function, CUfunction *function_p);
 cudaError_t function_of_kernel(CUkernel kernel, CUfunction *function_p);
 /* The host function of a driver's function, else the argument itself. */

@@ -33,7 +33,8 @@ API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
 static int get(CUdevice device, CUdevice_attribute attribute)
 {
     int value = 0;
-    return driver_of(false)->cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS ? value : 0;
+    return driver_of(false)->cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS ? value
+                                                                                             : 0;
 }
 
 static void fill_texture(struct cudaDeviceProp *p, CUdevice device)
@@ -42,7 +43,8 @@ static void fill_texture(struct cudaDeviceProp *p, CUdevice device)
         size_t offset;
         CUdevice_attribute attribute;
     } row[] = {
-#define ROW(_field, _name) {offsetof(struct cudaDeviceProp, _field), CU_DEVICE_ATTRIBUTE_MAXIMUM_##_name}
+#define ROW(_field, _name)                                                                         \
+    {offsetof(struct cudaDeviceProp, _field), CU_DEVICE_ATTRIBUTE_MAXIMUM_##_name}
         ROW(maxTexture1D, TEXTURE1D_WIDTH),
         ROW(maxTexture1DMipmap, TEXTURE1D_MIPMAPPED_WIDTH),
         ROW(maxTexture2D[0], TEXTURE2D_WIDTH),

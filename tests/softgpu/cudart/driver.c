@@ -9,7 +9,8 @@
 
 enum { NEEDED = 13000 }; /* the oldest driver that this runtime works with */
 
-typedef CUresult (*find_fn)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+typedef CUresult (*find_fn)(const char *, void **, int, cuuint64_t,
+                            CUdriverProcAddressQueryResult *);
 
 static find_fn find;
 static struct driver tables[2];

@@ -9,8 +9,8 @@ enum { DEFAULT_FORM = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM };
 enum { DEFAULT_FORM = CU_GET_PROC_ADDRESS_DEFAULT };
 #endif
 
-API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
-                                                 unsigned long long flags,
+API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
+                                                 unsigned version, unsigned long long flags,
                                                  enum cudaDriverEntryPointQueryResult *status)
 {
     CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -30,7 +30,8 @@ API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **func
     return record(error_of(result));
 }
 
-API cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
+API cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function,
+                                        unsigned long long flags,
                                         enum cudaDriverEntryPointQueryResult *status)
 {
     return cudaGetDriverEntryPointByVersion(symbol, function, CUDART_VERSION, flags, status);

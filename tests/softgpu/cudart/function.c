@@ -143,15 +143,15 @@ API cudaError_t cudaFuncGetParamInfo(const void *host, size_t i, size_t *offset,
     FORWARD_FUNCTION(host, cuFuncGetParamInfo(function, i, offset, bytes));
 }
 
-API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attribute,
-                                                int value, int device)
+API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel,
+                                                enum cudaFuncAttribute attribute, int value,
+                                                int device)
 {
     FORWARD(cuKernelSetAttribute((CUfunction_attribute)attribute, value, (CUkernel)kernel, device));
 }
 
-API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host,
-                                                                       int block_size, size_t shared,
-                                                                       unsigned flags)
+API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *blocks, const void *host, int block_size, size_t shared, unsigned flags)
 {
     FORWARD_FUNCTION(host, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
                                blocks, function, block_size, shared, flags));
@@ -160,11 +160,12 @@ API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *bloc
 API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host,
                                                               int block_size, size_t shared)
 {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, block_size, shared, 0);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, block_size, shared,
+                                                                  0);
 }
 
-API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks,
-                                                          int block_size)
+API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host,
+                                                          int blocks, int block_size)
 {
     FORWARD_FUNCTION(host,
                      cuOccupancyAvailableDynamicSMemPerBlock(bytes, function, blocks, block_size));

@@ -28,7 +28,8 @@ API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t
     FORWARD(cuGraphInstantiateWithFlags(exec, graph, flags));
 }
 
-API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                     unsigned long long flags)
 {
     return cudaGraphInstantiateWithFlags(exec, graph, flags);
 }
@@ -85,8 +86,8 @@ API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_
 }
 
 API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
-                                            const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
-                                            size_t n)
+                                            const cudaGraphNode_t *to,
+                                            const cudaGraphEdgeData *data, size_t n)
 {
     FORWARD(cuGraphRemoveDependencies(graph, from, to, (const CUgraphEdgeData *)data, n));
 }
@@ -107,12 +108,14 @@ API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeTyp
     FORWARD(cuGraphNodeGetType(node, (CUgraphNodeType *)type));
 }
 
-API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled)
+API cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                        unsigned *enabled)
 {
     FORWARD(cuGraphNodeGetEnabled(exec, node, enabled));
 }
 
-API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
+API cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                        unsigned enabled)
 {
     FORWARD(cuGraphNodeSetEnabled(exec, node, enabled));
 }
@@ -149,8 +152,8 @@ API cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t o
     FORWARD(cuGraphReleaseUserObject(graph, object, n));
 }
 
-API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph,
-                                                 unsigned value, unsigned flags)
+API cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
+                                                 cudaGraph_t graph, unsigned value, unsigned flags)
 {
     CUcontext context = NULL;
     cudaError_t error = enter();

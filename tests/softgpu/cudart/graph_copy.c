@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Graph nodes that copy and fill memory. Each kind can be added to a graph, asked for its parameters,
- * and changed in the graph or in what was instantiated from it. Owns no state. */
+ * Graph nodes that copy and fill memory. Each kind can be added to a graph, asked for its
+ * parameters, and changed in the graph or in what was instantiated from it. Owns no state. */
 #include "cudart.h"
 
 _Static_assert(sizeof(struct cudaMemsetParams) == sizeof(CUDA_MEMSET_NODE_PARAMS), "same layout");
@@ -31,8 +31,8 @@ static cudaError_t put_copy(const struct target *t, const CUDA_MEMCPY3D *copy)
         return error;
     switch (t->what) {
     case ADD:
-        return error_of(driver->cuGraphAddMemcpyNode(t->new_node, t->graph, t->dependencies, t->n, copy,
-                                                     context));
+        return error_of(driver->cuGraphAddMemcpyNode(t->new_node, t->graph, t->dependencies, t->n,
+                                                     copy, context));
     case SET:
         return error_of(driver->cuGraphMemcpyNodeSetParams(t->node, copy));
     default:
@@ -67,8 +67,8 @@ static cudaError_t put_to_symbol(const struct target *t, const void *symbol, con
     return error != cudaSuccess ? record(error) : put_1d(t, p, src, bytes, kind);
 }
 
-static cudaError_t put_from_symbol(const struct target *t, void *dst, const void *symbol, size_t bytes,
-                                   size_t offset, enum cudaMemcpyKind kind)
+static cudaError_t put_from_symbol(const struct target *t, void *dst, const void *symbol,
+                                   size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
     void *p;
     cudaError_t error = symbol_part(symbol, offset, bytes, &p);
@@ -79,7 +79,8 @@ static cudaError_t put_from_symbol(const struct target *t, void *dst, const void
     (&(struct target){                                                                             \
         .what = ADD, .new_node = _new, .graph = _graph, .dependencies = _dependencies, .n = _n})
 #define SETTING(_node) (&(struct target){.what = SET, .node = _node})
-#define SETTING_EXEC(_exec, _node) (&(struct target){.what = SET_EXEC, .exec = _exec, .node = _node})
+#define SETTING_EXEC(_exec, _node)                                                                 \
+    (&(struct target){.what = SET_EXEC, .exec = _exec, .node = _node})
 
 API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                        const cudaGraphNode_t *dependencies, size_t n,
@@ -88,7 +89,8 @@ API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
     return put_3d(ADDING(node, graph, dependencies, n), p);
 }
 
-API cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *p)
+API cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
+                                             const struct cudaMemcpy3DParms *p)
 {
     return put_3d(SETTING(node), p);
 }
@@ -112,8 +114,8 @@ API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, 
     return put_1d(SETTING(node), dst, src, bytes, kind);
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *dst,
-                                                   const void *src, size_t bytes,
+API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                   void *dst, const void *src, size_t bytes,
                                                    enum cudaMemcpyKind kind)
 {
     return put_1d(SETTING_EXEC(exec, node), dst, src, bytes, kind);
@@ -151,14 +153,15 @@ API cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGrap
 }
 
 API cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *dst,
-                                                       const void *symbol, size_t bytes, size_t offset,
-                                                       enum cudaMemcpyKind kind)
+                                                       const void *symbol, size_t bytes,
+                                                       size_t offset, enum cudaMemcpyKind kind)
 {
     return put_from_symbol(SETTING(node), dst, symbol, bytes, offset, kind);
 }
 
-API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                                           void *dst, const void *symbol, size_t bytes,
+API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec,
+                                                           cudaGraphNode_t node, void *dst,
+                                                           const void *symbol, size_t bytes,
                                                            size_t offset, enum cudaMemcpyKind kind)
 {
     return put_from_symbol(SETTING_EXEC(exec, node), dst, symbol, bytes, offset, kind);
@@ -172,7 +175,8 @@ API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMe
         error = error_of(driver_of(false)->cuGraphMemcpyNodeGetParams(node, &c));
     if (error != cudaSuccess)
         return record(error);
-    bool from_host = c.srcMemoryType == CU_MEMORYTYPE_HOST, to_host = c.dstMemoryType == CU_MEMORYTYPE_HOST;
+    bool from_host = c.srcMemoryType == CU_MEMORYTYPE_HOST,
+         to_host = c.dstMemoryType == CU_MEMORYTYPE_HOST;
     *p = (struct cudaMemcpy3DParms){
         .srcPos = {.x = c.srcXInBytes, .y = c.srcY, .z = c.srcZ},
         .srcPtr = {.ptr = from_host ? (void *)c.srcHost : (void *)c.srcDevice,

@@ -45,12 +45,13 @@ API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
     CUDA_KERNEL_NODE_PARAMS params;
     cudaError_t error = kernel_params(&params, p);
     if (error == cudaSuccess)
-        error = error_of(
-            driver_of(false)->cuGraphAddKernelNode(node, graph, dependencies, n, &params));
+        error =
+            error_of(driver_of(false)->cuGraphAddKernelNode(node, graph, dependencies, n, &params));
     return record(error);
 }
 
-API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *p)
+API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams *p)
 {
     CUDA_KERNEL_NODE_PARAMS params;
     cudaError_t error = kernel_params(&params, p);
@@ -93,14 +94,16 @@ API cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t dst, cudaGraph
     FORWARD(cuGraphKernelNodeCopyAttributes(dst, src));
 }
 
-API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
+API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node,
+                                                cudaLaunchAttributeID attribute,
                                                 cudaLaunchAttributeValue *value)
 {
     FORWARD(cuGraphKernelNodeGetAttribute(node, (CUlaunchAttributeID)attribute,
                                           (CUlaunchAttributeValue *)value));
 }
 
-API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
+API cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node,
+                                                cudaLaunchAttributeID attribute,
                                                 const cudaLaunchAttributeValue *value)
 {
     FORWARD(cuGraphKernelNodeSetAttribute(node, (CUlaunchAttributeID)attribute,
@@ -209,7 +212,8 @@ API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t grap
     FORWARD(cuGraphAddMemAllocNode(node, graph, dependencies, n, (CUDA_MEM_ALLOC_NODE_PARAMS *)p));
 }
 
-API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p)
+API cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
+                                               struct cudaMemAllocNodeParams *p)
 {
     FORWARD(cuGraphMemAllocNodeGetParams(node, (CUDA_MEM_ALLOC_NODE_PARAMS *)p));
 }
@@ -227,7 +231,8 @@ API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *p)
 
 /* ---- any kind */
 
-/* The driver's form. Most kinds have the same layout in both; kernels, copies and conditions don't. */
+/* The driver's form. Most kinds have the same layout in both; kernels, copies and conditions don't.
+ */
 static cudaError_t any_params(CUgraphNodeParams *to, const struct cudaGraphNodeParams *p)
 {
     CUcontext context = NULL;
@@ -267,8 +272,9 @@ static cudaError_t any_params(CUgraphNodeParams *to, const struct cudaGraphNodeP
 }
 
 API cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                 const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *edges,
-                                 size_t n, struct cudaGraphNodeParams *p)
+                                 const cudaGraphNode_t *dependencies,
+                                 const cudaGraphEdgeData *edges, size_t n,
+                                 struct cudaGraphNodeParams *p)
 {
     CUgraphNodeParams params;
     cudaError_t error = any_params(&params, p);

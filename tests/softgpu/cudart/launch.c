@@ -16,8 +16,8 @@ _Static_assert(sizeof(cudaLaunchAttributeValue) == sizeof(CUlaunchAttributeValue
 /* The driver calls a shape that no device allows an invalid value; the runtime, a configuration. */
 static cudaError_t launch_error(CUresult result, dim3 grid, dim3 block)
 {
-    bool empty = grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 ||
-                 block.z == 0;
+    bool empty =
+        grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0;
     bool huge = (unsigned long long)block.x * block.y * block.z > 1024 || block.z > 64 ||
                 grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535;
     return result == CUDA_ERROR_INVALID_VALUE && (empty || huge) ? cudaErrorInvalidConfiguration
@@ -27,29 +27,32 @@ static cudaError_t launch_error(CUresult result, dim3 grid, dim3 block)
 static cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void **args, size_t shared,
                           cudaStream_t stream)
 {
-    return launch_error(DRIVER_FORM->cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
-                                                    block.z, (unsigned)shared, stream, args, NULL),
+    return launch_error(DRIVER_FORM->cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x,
+                                                    block.y, block.z, (unsigned)shared, stream,
+                                                    args, NULL),
                         grid, block);
 }
 
-API cudaError_t LAUNCH_BY_HANDLE(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
-                                 cudaStream_t stream)
+API cudaError_t LAUNCH_BY_HANDLE(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
+                                 size_t shared, cudaStream_t stream)
 {
     CUfunction function;
     cudaError_t error = enter();
     if (error == cudaSuccess)
         error = function_of_kernel((CUkernel)kernel, &function);
-    return record(error != cudaSuccess ? error : launch(function, grid, block, args, shared, stream));
+    return record(error != cudaSuccess ? error
+                                       : launch(function, grid, block, args, shared, stream));
 }
 
-API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **args, size_t shared,
-                                 cudaStream_t stream)
+API cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **args,
+                                 size_t shared, cudaStream_t stream)
 {
     CUfunction function;
     cudaError_t error = enter();
     if (error == cudaSuccess)
         error = function_of(host, &function);
-    return record(error != cudaSuccess ? error : launch(function, grid, block, args, shared, stream));
+    return record(error != cudaSuccess ? error
+                                       : launch(function, grid, block, args, shared, stream));
 }
 
 API cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **args,

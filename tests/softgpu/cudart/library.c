@@ -3,8 +3,9 @@
 #include "cudart.h"
 
 API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
-                                    enum cudaJitOption *jit_options, void **jit_values, unsigned jit_n,
-                                    enum cudaLibraryOption *options, void **values, unsigned n)
+                                    enum cudaJitOption *jit_options, void **jit_values,
+                                    unsigned jit_n, enum cudaLibraryOption *options, void **values,
+                                    unsigned n)
 {
     FORWARD(cuLibraryLoadData((CUlibrary *)library, code, (CUjit_option *)jit_options, jit_values,
                               jit_n, (CUlibraryOption *)options, values, n));
@@ -12,11 +13,11 @@ API cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
 
 API cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *file,
                                         enum cudaJitOption *jit_options, void **jit_values,
-                                        unsigned jit_n, enum cudaLibraryOption *options, void **values,
-                                        unsigned n)
+                                        unsigned jit_n, enum cudaLibraryOption *options,
+                                        void **values, unsigned n)
 {
-    FORWARD(cuLibraryLoadFromFile((CUlibrary *)library, file, (CUjit_option *)jit_options, jit_values,
-                                  jit_n, (CUlibraryOption *)options, values, n));
+    FORWARD(cuLibraryLoadFromFile((CUlibrary *)library, file, (CUjit_option *)jit_options,
+                                  jit_values, jit_n, (CUlibraryOption *)options, values, n));
 }
 
 API cudaError_t cudaLibraryUnload(cudaLibrary_t library)
@@ -40,13 +41,15 @@ API cudaError_t cudaLibraryGetKernelCount(unsigned *n, cudaLibrary_t library)
     FORWARD(cuLibraryGetKernelCount(n, (CUlibrary)library));
 }
 
-API cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned n, cudaLibrary_t library)
+API cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned n,
+                                            cudaLibrary_t library)
 {
     unsigned count = 0;
     const struct driver *driver = driver_of(false);
     cudaError_t error = enter();
     if (error == cudaSuccess)
-        error = error_of(driver->cuLibraryEnumerateKernels((CUkernel *)kernels, n, (CUlibrary)library));
+        error =
+            error_of(driver->cuLibraryEnumerateKernels((CUkernel *)kernels, n, (CUlibrary)library));
     if (error == cudaSuccess)
         error = error_of(driver->cuLibraryGetKernelCount(&count, (CUlibrary)library));
     for (unsigned i = 0; error == cudaSuccess && i < n && i < count; i++)
@@ -54,17 +57,20 @@ API cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned n, c
     return record(error);
 }
 
-API cudaError_t cudaLibraryGetGlobal(void **p, size_t *bytes, cudaLibrary_t library, const char *name)
+API cudaError_t cudaLibraryGetGlobal(void **p, size_t *bytes, cudaLibrary_t library,
+                                     const char *name)
 {
     FORWARD(cuLibraryGetGlobal((CUdeviceptr *)p, bytes, (CUlibrary)library, name));
 }
 
-API cudaError_t cudaLibraryGetManaged(void **p, size_t *bytes, cudaLibrary_t library, const char *name)
+API cudaError_t cudaLibraryGetManaged(void **p, size_t *bytes, cudaLibrary_t library,
+                                      const char *name)
 {
     FORWARD(cuLibraryGetManaged((CUdeviceptr *)p, bytes, (CUlibrary)library, name));
 }
 
-API cudaError_t cudaLibraryGetUnifiedFunction(void **function, cudaLibrary_t library, const char *name)
+API cudaError_t cudaLibraryGetUnifiedFunction(void **function, cudaLibrary_t library,
+                                              const char *name)
 {
     FORWARD(cuLibraryGetUnifiedFunction(function, (CUlibrary)library, name));
 }

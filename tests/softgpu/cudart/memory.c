@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Memory: allocation of all kinds, registration of host memory, what a pointer is. Owns no state. */
+ * Memory: allocation of all kinds, registration of host memory, what a pointer is. Owns no state.
+ */
 #include "cudart.h"
 
 #include <string.h>
@@ -143,10 +144,10 @@ API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, const 
     CUresult result = driver_of(false)->cuPointerGetAttributes(sizeof name / sizeof name[0], name,
                                                                value, address(p));
     memset(a, 0, sizeof *a);
-    a->type = managed != 0                       ? cudaMemoryTypeManaged
-              : memory == CU_MEMORYTYPE_HOST     ? cudaMemoryTypeHost
-              : memory == CU_MEMORYTYPE_DEVICE   ? cudaMemoryTypeDevice
-                                                 : cudaMemoryTypeUnregistered;
+    a->type = managed != 0                     ? cudaMemoryTypeManaged
+              : memory == CU_MEMORYTYPE_HOST   ? cudaMemoryTypeHost
+              : memory == CU_MEMORYTYPE_DEVICE ? cudaMemoryTypeDevice
+                                               : cudaMemoryTypeUnregistered;
     if (a->type == cudaMemoryTypeUnregistered) {
         a->device = cudaInvalidDeviceId;
         a->hostPointer = (void *)p;

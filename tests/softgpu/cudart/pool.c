@@ -54,12 +54,14 @@ API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
     FORWARD(cuMemPoolTrimTo(pool, bytes));
 }
 
-API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                        void *value)
 {
     FORWARD(cuMemPoolGetAttribute(pool, (CUmemPool_attribute)attribute, value));
 }
 
-API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                        void *value)
 {
     FORWARD(cuMemPoolSetAttribute(pool, (CUmemPool_attribute)attribute, value));
 }
@@ -70,7 +72,8 @@ API cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool
     FORWARD(cuMemPoolGetAccess((CUmemAccess_flags *)flags, pool, (CUmemLocation *)location));
 }
 
-API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t n)
+API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
+                                     size_t n)
 {
     FORWARD(cuMemPoolSetAccess(pool, (const CUmemAccessDesc *)list, n));
 }

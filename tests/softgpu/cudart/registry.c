@@ -5,7 +5,6 @@
 #include "cudart.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "registry.h"
@@ -23,9 +22,9 @@ struct image {
 
 struct symbol {
     enum { KERNEL, VARIABLE, MANAGED } kind;
-    const void *host;   /* address of the host twin; of a managed variable, of the pointer to it */
-    void *managed;      /* the value of that pointer */
-    const char *name;   /* on the device */
+    const void *host; /* address of the host twin; of a managed variable, of the pointer to it */
+    void *managed;    /* the value of that pointer */
+    const char *name; /* on the device */
     struct image *image;
     CUkernel kernel;
     CUfunction function; /* in the context used last, which was: */
@@ -102,8 +101,8 @@ API void __cudaRegisterVar(void **handle, char *host, char *device, const char *
     add(handle, VARIABLE, host, name);
 }
 
-API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext,
-                                  size_t size, int constant, int global)
+API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+                                  int ext, size_t size, int constant, int global)
 {
     add(handle, MANAGED, host, name);
 }
@@ -143,12 +142,14 @@ static cudaError_t load(struct image *image)
     image->tried = true;
     image->error = error_of(
         driver->cuLibraryLoadData(&image->library, image->fatbin, NULL, NULL, 0, NULL, NULL, 0));
-    for (struct symbol *s = image->symbols; s != NULL && image->error == cudaSuccess; s = s->in_image) {
+    for (struct symbol *s = image->symbols; s != NULL && image->error == cudaSuccess;
+         s = s->in_image) {
         if (s->kind != MANAGED)
             continue;
         CUdeviceptr address = 0;
         size_t bytes;
-        image->error = error_of(driver->cuLibraryGetManaged(&address, &bytes, image->library, s->name));
+        image->error =
+            error_of(driver->cuLibraryGetManaged(&address, &bytes, image->library, s->name));
         s->managed = (void *)address;
         *(void **)s->host = s->managed;
     }
@@ -171,7 +172,8 @@ static cudaError_t kernel_of_symbol(struct symbol *s, CUkernel *kernel_p)
 {
     cudaError_t error = load(s->image);
     if (error == cudaSuccess && s->kernel == NULL)
-        error = error_of(driver_of(false)->cuLibraryGetKernel(&s->kernel, s->image->library, s->name));
+        error =
+            error_of(driver_of(false)->cuLibraryGetKernel(&s->kernel, s->image->library, s->name));
     *kernel_p = s->kernel;
     return error;
 }
@@ -259,7 +261,8 @@ void *host_function_of(CUfunction function)
         for (struct symbol *s = image->symbols; s != NULL; s = s->in_image) {
             CUfunction f;
             if (s->kind == KERNEL && s->kernel != NULL &&
-                driver_of(false)->cuKernelGetFunction(&f, s->kernel) == CUDA_SUCCESS && f == function)
+                driver_of(false)->cuKernelGetFunction(&f, s->kernel) == CUDA_SUCCESS &&
+                f == function)
                 host = (void *)s->host;
         }
     pthread_mutex_unlock(&lock);

@@ -52,7 +52,8 @@ API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeI
 API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
                                        const cudaLaunchAttributeValue *value)
 {
-    FORWARD(cuStreamSetAttribute(stream, (CUstreamAttrID)attribute, (const CUstreamAttrValue *)value));
+    FORWARD(
+        cuStreamSetAttribute(stream, (CUstreamAttrID)attribute, (const CUstreamAttrValue *)value));
 }
 
 API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t bytes, unsigned flags)
@@ -61,8 +62,8 @@ API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *p, size_t by
 }
 
 /* The driver passes its own error type, whose numbers are the runtime's. */
-API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
-                                      unsigned flags)
+API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                      void *data, unsigned flags)
 {
     FORWARD(cuStreamAddCallback(stream, (CUstreamCallback)(void *)callback, data, flags));
 }
@@ -77,8 +78,8 @@ API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t g
                                               const cudaGraphEdgeData *edges, size_t n,
                                               enum cudaStreamCaptureMode mode)
 {
-    FORWARD(cuStreamBeginCaptureToGraph(stream, graph, dependencies, (const CUgraphEdgeData *)edges, n,
-                                        (CUstreamCaptureMode)mode));
+    FORWARD(cuStreamBeginCaptureToGraph(stream, graph, dependencies, (const CUgraphEdgeData *)edges,
+                                        n, (CUstreamCaptureMode)mode));
 }
 
 API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
@@ -100,12 +101,13 @@ API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCap
                                    dependencies, (const CUgraphEdgeData **)edges, n));
 }
 
-API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
+API cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+                                                    cudaGraphNode_t *dependencies,
                                                     const cudaGraphEdgeData *edges, size_t n,
                                                     unsigned flags)
 {
-    FORWARD(cuStreamUpdateCaptureDependencies(stream, dependencies, (const CUgraphEdgeData *)edges, n,
-                                              flags));
+    FORWARD(cuStreamUpdateCaptureDependencies(stream, dependencies, (const CUgraphEdgeData *)edges,
+                                              n, flags));
 }
 
 API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the copies share, copies between devices, and device variables by their host address. Owns no
- * state. */
+ * What the copies share, copies between devices, and device variables by their host address. Owns
+ * no state. */
 #include "cudart.h"
 
 #include <string.h>
@@ -98,7 +98,8 @@ static cudaError_t peers(int dst_device, int src_device, CUcontext *dst_p, CUcon
     return error;
 }
 
-API cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t bytes)
+API cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device,
+                               size_t bytes)
 {
     CUcontext to, from;
     cudaError_t error = peers(dst_device, src_device, &to, &from);

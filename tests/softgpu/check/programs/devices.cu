@@ -110,7 +110,8 @@ static void driver_context()
 {
     CUresult (*create)(CUcontext *, unsigned, CUdevice), (*destroy)(CUcontext);
     cudaDriverEntryPointQueryResult found;
-    OK(cudaGetDriverEntryPointByVersion("cuCtxCreate", (void **)&create, 3020, cudaEnableDefault, &found));
+    OK(cudaGetDriverEntryPointByVersion("cuCtxCreate", (void **)&create, 3020, cudaEnableDefault,
+                                        &found));
     CHECK(found == cudaDriverEntryPointSuccess);
     OK(cudaGetDriverEntryPointByVersion("cuCtxDestroy", (void **)&destroy, 4000, cudaEnableDefault,
                                         &found));

@@ -34,11 +34,11 @@ static void bad_arguments()
     EXPECT(cudaErrorInvalidValue, cudaMemcpy(&x, nullptr, 4, cudaMemcpyDeviceToHost));
     EXPECT(cudaErrorInvalidMemcpyDirection, cudaMemcpy(&x, &x, 4, (cudaMemcpyKind)9));
     EXPECT(cudaErrorInvalidValue, cudaMemset(&x, 0, 4));
-    EXPECT(cudaErrorInvalidPitchValue,
-           cudaMemcpy2D(&x, 4, &x, 4, 8, 2, cudaMemcpyHostToHost));
+    EXPECT(cudaErrorInvalidPitchValue, cudaMemcpy2D(&x, 4, &x, 4, 8, 2, cudaMemcpyHostToHost));
     EXPECT(cudaErrorInvalidConfiguration, (store<<<1, 2048>>>(nullptr), cudaGetLastError()));
     EXPECT(cudaErrorInvalidConfiguration, (store<<<0, 1>>>(nullptr), cudaGetLastError()));
-    EXPECT(cudaErrorInvalidConfiguration, (store<<<dim3(1, 70000), 1>>>(nullptr), cudaGetLastError()));
+    EXPECT(cudaErrorInvalidConfiguration,
+           (store<<<dim3(1, 70000), 1>>>(nullptr), cudaGetLastError()));
     cudaGetLastError();
 
     // textures are not there
@@ -58,7 +58,8 @@ static void bad_arguments()
 
 static void names()
 {
-    CHECK(std::strcmp(cudaGetErrorName(cudaErrorMemoryAllocation), "cudaErrorMemoryAllocation") == 0);
+    CHECK(std::strcmp(cudaGetErrorName(cudaErrorMemoryAllocation), "cudaErrorMemoryAllocation") ==
+          0);
     CHECK(std::strcmp(cudaGetErrorString(cudaSuccess), "no error") == 0);
     CHECK(std::strlen(cudaGetErrorString(cudaErrorIllegalAddress)) > 0);
     CHECK(std::strcmp(cudaGetErrorName((cudaError_t)12345), "unrecognized error code") == 0);

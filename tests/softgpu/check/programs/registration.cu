@@ -30,7 +30,9 @@ static __global__ void take_struct(float *p, pair q)
     p[threadIdx.x] = q.tag == 'x' ? (float)q.value : -1;
 }
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 
 __global__ void reverse(int *p)
 {
@@ -143,7 +145,8 @@ static void ask()
     size_t offset, bytes;
     OK(cudaFuncGetParamInfo((const void *)take_struct, 1, &offset, &bytes));
     CHECK(offset == 8 && bytes == sizeof(pair));
-    EXPECT(cudaErrorInvalidValue, cudaFuncGetParamInfo((const void *)take_struct, 2, &offset, &bytes));
+    EXPECT(cudaErrorInvalidValue,
+           cudaFuncGetParamInfo((const void *)take_struct, 2, &offset, &bytes));
     cudaGetLastError();
     int blocks;
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill, 1024, 0));

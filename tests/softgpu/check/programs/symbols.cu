@@ -39,7 +39,8 @@ int main()
 
     // a part of a variable, in stream order
     const float tens[2] = {10, 20};
-    OK(cudaMemcpyToSymbolAsync(factors, tens, sizeof tens, 2 * sizeof(float), cudaMemcpyHostToDevice, 0));
+    OK(cudaMemcpyToSymbolAsync(factors, tens, sizeof tens, 2 * sizeof(float),
+                               cudaMemcpyHostToDevice, 0));
     float now[4];
     OK(cudaMemcpyFromSymbolAsync(now, factors, sizeof now, 0, cudaMemcpyDeviceToHost, 0));
     OK(cudaStreamSynchronize(0));
