@@ -192,7 +192,7 @@ BLAS_API cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int *version)
     ENTER("%s", "");
     if (version == NULL)
         return CUBLAS_STATUS_INVALID_VALUE;
-    *version = CUBLAS_VERSION;
+    *version = status_version();
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -204,7 +204,7 @@ BLAS_API cublasStatus_t cublasGetProperty(libraryPropertyType type, int *value)
 
 BLAS_API size_t cublasGetCudartVersion(void)
 {
-    return CUDA_VERSION;
+    return (size_t)blas_version[0] * 1000;
 }
 
 BLAS_API const char *cublasGetStatusName(cublasStatus_t status)

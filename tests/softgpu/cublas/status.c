@@ -40,19 +40,13 @@ const char *status_text(cublasStatus_t status)
 
 cublasStatus_t status_property(libraryPropertyType type, int *value)
 {
-    if (value == NULL)
+    if (value == NULL || type < MAJOR_VERSION || type > PATCH_LEVEL)
         return CUBLAS_STATUS_INVALID_VALUE;
-    switch (type) {
-    case MAJOR_VERSION:
-        *value = CUBLAS_VER_MAJOR;
-        return CUBLAS_STATUS_SUCCESS;
-    case MINOR_VERSION:
-        *value = CUBLAS_VER_MINOR;
-        return CUBLAS_STATUS_SUCCESS;
-    case PATCH_LEVEL:
-        *value = CUBLAS_VER_PATCH;
-        return CUBLAS_STATUS_SUCCESS;
-    default:
-        return CUBLAS_STATUS_INVALID_VALUE;
-    }
+    *value = blas_version[type - MAJOR_VERSION];
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+int status_version(void)
+{
+    return 10000 * blas_version[0] + 100 * blas_version[1] + blas_version[2];
 }

@@ -9,4 +9,7 @@ const char *status_name(cublasStatus_t status);
 const char *status_text(cublasStatus_t status);
 cublasStatus_t status_property(libraryPropertyType type, int *value);
 
+extern const int blas_version[3]; /* major, minor, patch */
+int status_version(void);         /* the three in one number */
+
 #endif

@@ -46,12 +46,12 @@ BLAS_API const char *cublasLtGetStatusString(cublasStatus_t status)
 
 BLAS_API size_t cublasLtGetVersion(void)
 {
-    return CUBLAS_VERSION;
+    return (size_t)status_version();
 }
 
 BLAS_API size_t cublasLtGetCudartVersion(void)
 {
-    return CUDA_VERSION;
+    return (size_t)blas_version[0] * 1000;
 }
 
 BLAS_API cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int *value)
