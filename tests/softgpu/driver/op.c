@@ -3,9 +3,10 @@
  * With it they wait (deferred mode) until somebody synchronises or asks, and then an adversary picks
  * among those that may legally run, so that a missing dependency, scratch that is reused too early
  * or a host value that is read late shows: streams have random ranks, the highest one that can runs
- * on until its rank changes at a random point, so that one stream gets far ahead of another. How
- * much runs while work is still being put depends on the seed. When a program does nothing but
- * wait for memory to change, a background thread moves the work. */
+ * on until its rank changes at a random point, so that one stream gets far ahead of another; and
+ * one stream at a time is starved, so that it falls as far behind as is legal. How much runs while
+ * work is still being put depends on the seed. When a program does nothing but wait for memory to
+ * change, a background thread moves the work. */
 #include "tests/softgpu/driver/stream.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 enum {
     MAX_RUNNABLE = 1024,
     RANK_CHANGE = 8, /* an operation changes its stream's rank once in so many times */
+    STARVED = 0,     /* a rank below all others */
     TICK_NS = 2000000,
     IDLE_TICKS = 10 /* without a call of the program: then the background thread acts */
 };
@@ -26,6 +28,7 @@ static struct {
     unsigned burst;    /* up to so many operations run when one is put */
     uint64_t activity; /* calls that put or ask; the background thread watches it */
     uint64_t random;
+    uint64_t turns; /* in which a stream was starved */
 } state = {.changed = PTHREAD_COND_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 static void read_mode(void)
@@ -134,10 +137,38 @@ static void run_head(CUstream stream)
     pthread_cond_broadcast(&state.changed);
 }
 
+/* Sees to it that one of the streams that have work is starved: it runs when no other can, and then
+ * it is the turn of the one that was spared longest. Ranks alone do not do that: a stream that runs
+ * whenever it can falls behind only where a change of rank meets it just then. */
+static void starve_one(void)
+{
+    uint64_t n = 0;
+    CUstream chosen = NULL;
+    for (int d = 0; d < context_count(); d++)
+        for (CUstream s = context_at(d)->streams; s != NULL; s = s->next) {
+            if (s->head == NULL)
+                continue;
+            if (s->rank == STARVED)
+                return;
+            if (chosen == NULL || s->turn < chosen->turn) {
+                chosen = s;
+                n = 1;
+            } else if (s->turn == chosen->turn && mode_random() % ++n == 0) {
+                chosen = s;
+            }
+        }
+    if (chosen != NULL) {
+        chosen->rank = STARVED;
+        chosen->turn = ++state.turns;
+    }
+}
+
 /* Runs one operation, any that may run. False: none may (or others are at it). */
 static bool run_one(void)
 {
     static CUstream found[MAX_RUNNABLE]; /* the lock is held */
+    if (mode_deferred())
+        starve_one();
     unsigned n = find_runnable(found);
     if (n == 0)
         return false;
@@ -145,8 +176,8 @@ static bool run_one(void)
     for (unsigned i = 1; i < n && mode_deferred(); i++)
         if (found[i]->rank > chosen->rank)
             chosen = found[i];
-    if (mode_deferred() && mode_random() % RANK_CHANGE == 0)
-        chosen->rank = mode_random();
+    if (mode_deferred() && (chosen->rank == STARVED || mode_random() % RANK_CHANGE == 0))
+        chosen->rank = mode_random() | 1;
     run_head(chosen);
     return true;
 }

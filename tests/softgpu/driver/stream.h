@@ -33,6 +33,7 @@ struct CUstream_st {
     int priority;
     bool dead, legacy, running;
     uint64_t rank; /* in deferred mode: the runnable stream of the highest rank runs */
+    uint64_t turn; /* when this stream was starved last, 0: never */
     pthread_t owner;        /* of a per-thread default stream */
     bool per_thread;
     struct op *head, *tail;
