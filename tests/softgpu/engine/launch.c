@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A launch: the rows that hold constants, parameters and dimensions; blocks handed out to workers;
- * the memory that a resident block needs. The run owns it all for as long as it lasts. */
+ * A launch: the rows that hold constants, parameters and dimensions, and blocks handed out to
+ * workers. The run owns it all for as long as it lasts. */
 #include "lanes.h"
+#include "resident.h"
 #include "race.h"
 #include "sched.h"
 #include "team.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <time.h>
 
 enum { MAX_THREADS = 1024, MAX_SHARED = 232448, PATIENCE = 64, MAX_RESIDENT = 4096 };
 
-static size_t round_up(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
-}
+/* Other CPU threads are woken for work that takes longer than this, judged by the first blocks. */
+enum { PROBE_BLOCKS = 8, WORTH_NS = 100000 };
 
 static uint64_t fill_value(const struct run *run, const struct fill *f)
 {
@@ -59,77 +58,6 @@ static void fill_rows(struct run *run)
             EACH_LANE row[l] = (uint32_t)v;
         }
     }
-}
-
-static void thread_rows(const struct run *run, struct warp *w)
-{
-    const uint32_t *dim = run->launch->block;
-    uint32_t *row = (uint32_t *)(void *)w->base[BASE_WARP];
-
-    for (uint32_t l = 0; l < LANES; l++) {
-        uint32_t t = w->number * LANES + l;
-
-        row[WARP_TID_X * LANES + l] = t % dim[0];
-        row[WARP_TID_Y * LANES + l] = t / dim[0] % dim[1];
-        row[WARP_TID_Z * LANES + l] = t / dim[0] / dim[1];
-        row[WARP_LANEID * LANES + l] = l;
-        row[WARP_EQ * LANES + l] = 1u << l;
-        row[WARP_LE * LANES + l] = (2u << l) - 1;
-        row[WARP_LT * LANES + l] = (1u << l) - 1;
-        row[WARP_GE * LANES + l] = ~((1u << l) - 1);
-        row[WARP_GT * LANES + l] = ~((2u << l) - 1);
-        row[WARP_WARPID * LANES + l] = w->number;
-    }
-}
-
-/* Memory for one resident block, laid out once; blocks that follow reuse it. */
-static struct block *block_new(struct worker *wk)
-{
-    const struct run *run = wk->run;
-    const struct program *p = run->program;
-    size_t head = round_up(sizeof(struct block), 64);
-    size_t warps = round_up(run->nwarps * sizeof(struct warp), 64);
-    size_t shared = round_up(run->shared_bytes + 64, 64);
-    size_t rows = (size_t)ROW * (BLOCK_ROWS + WARP_ROWS * run->nwarps);
-    size_t stack = round_up(p->stack_bytes, 64) + 64, local = round_up(p->local_bytes, 16);
-    size_t bytes = head + warps + shared + rows + run->nwarps * (stack + LANES * local);
-    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                    -1, 0);
-    struct block *b = (struct block *)(void *)at;
-
-    if (at == MAP_FAILED)
-        return NULL;
-    b->bytes = bytes;
-    b->worker = wk;
-    b->nwarps = run->nwarps;
-    b->nthreads = run->nthreads;
-    b->shared_bytes = run->shared_bytes;
-    b->quick_bytes = run->shadow ? 0 : run->shared_bytes;
-    b->warp = (struct warp *)(void *)(at += head);
-    b->rows = (at += warps);
-    at += ROW * BLOCK_ROWS;
-    for (uint32_t k = 0; k < run->nwarps; k++) {
-        struct warp *w = &b->warp[k];
-
-        w->number = k;
-        w->worker = wk;
-        w->block = b;
-        w->program = p;
-        w->base[BASE_LAUNCH] = run->rows;
-        w->base[BASE_BLOCK] = b->rows;
-        w->base[BASE_WARP] = at;
-        thread_rows(run, w);
-        at += ROW * WARP_ROWS;
-    }
-    b->shared = at;
-    at += shared;
-    for (uint32_t k = 0; k < run->nwarps; k++) {
-        b->warp[k].frames = at;
-        b->warp[k].frames_end = at + stack;
-        b->warp[k].local = at + stack;
-        at += stack + LANES * local;
-    }
-    return b;
 }
 
 /* Block number n of the launch's order: 0 keeps it, else a seeded permutation. */
@@ -235,7 +163,7 @@ static void worker_run(struct worker *wk)
             ;
     }
     while (!run->stop) {
-        if (!wk->blocks && !block_add(wk))
+        if (!wk->blocks && (!wk->quota-- || !block_add(wk)))
             break;
         for (struct block **link = &wk->blocks; *link && !run->stop;) {
             struct block *b = *link;
@@ -265,7 +193,7 @@ static void worker_free(struct worker *wk)
     for (int k = 0; k < 2; k++) {
         for (struct block *b = lists[k], *next; b; b = next) {
             next = b->next;
-            munmap(b, b->bytes);
+            block_free(b);
         }
     }
     free(wk->range);
@@ -298,11 +226,35 @@ static void run_part(void *arg)
     worker_run(arg);
 }
 
-/* All that a launch needs is here; run.rows and params are one allocation. */
+static uint64_t nanoseconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Runs the first blocks on this thread. True: the rest isn't worth waking others. */
+static bool small_enough(struct worker *wk)
+{
+    struct run *run = wk->run;
+    uint64_t start = nanoseconds(), left;
+
+    if (run->launch->workers || run->launch->cooperative)
+        return false;
+    wk->quota = PROBE_BLOCKS;
+    worker_run(wk);
+    wk->quota = UINT64_MAX;
+    left = run->next < run->nblocks ? run->nblocks - run->next : 0;
+    return run->stop || (nanoseconds() - start) / PROBE_BLOCKS * left < WORTH_NS;
+}
+
+/* The blocks, on as many threads as the launch wants and there is work for. */
 static enum sg_fault_kind run_blocks(struct run *run, struct sg_counts *counts_p)
 {
     unsigned n = run->launch->workers ? run->launch->workers : team_size();
     struct worker *worker;
+    bool ready;
 
     if (n > run->nblocks)
         n = (unsigned)run->nblocks;
@@ -310,17 +262,17 @@ static enum sg_fault_kind run_blocks(struct run *run, struct sg_counts *counts_p
         n = 1;
     run->nworkers = n;
     worker = calloc(n, sizeof *worker);
+    ready = worker;
     for (unsigned k = 0; worker && k < n; k++) {
         worker[k].run = run;
+        worker[k].quota = UINT64_MAX;
         worker[k].range = calloc(run->program->nslots + 1, sizeof *worker[k].range);
-        if (!worker[k].range)
-            run->stop = true;
+        ready = ready && worker[k].range;
     }
-    if (worker && !run->stop)
-        team_run(n, run_part, worker, sizeof *worker);
-    if (!worker || (run->stop && run->fault->kind == SG_OK) || run->next < run->nblocks)
-        if (run->fault->kind == SG_OK)
-            refuse(run->fault, run->launch, "no memory to run it");
+    if (ready)
+        team_run(n > 1 && small_enough(worker) ? 1 : n, run_part, worker, sizeof *worker);
+    if (run->next < run->nblocks && run->fault->kind == SG_OK)
+        refuse(run->fault, run->launch, "no memory to run it");
     for (unsigned k = 0; worker && k < n; k++) {
         add_counts(counts_p, &worker[k].counts);
         worker_free(&worker[k]);
@@ -337,7 +289,8 @@ enum sg_fault_kind sg_launch_run(const struct sg_launch *launch, struct sg_count
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     struct run run = {.launch = launch, .program = p, .fault = fault_p};
     struct sg_counts counts = {0};
-    size_t rows = round_up(p->launch_bytes, 64);
+    size_t rows = (p->launch_bytes + 63) / 64 * 64;
+    size_t params = (p->kernel.param_bytes + 15) / 16 * 16;
     char *memory;
 
     *fault_p = (struct sg_fault){0};
@@ -354,13 +307,13 @@ enum sg_fault_kind sg_launch_run(const struct sg_launch *launch, struct sg_count
     run.nthreads = (uint32_t)threads;
     run.nwarps = (run.nthreads + LANES - 1) / LANES;
     run.serial = ++serial;
-    memory = aligned_alloc(64, rows + round_up(p->kernel.param_bytes + 64, 64));
+    memory = aligned_alloc(64, rows + (params + WORKSPACE_BYTES + 63) / 64 * 64);
     if (!memory)
         return refuse(fault_p, launch, "no memory to run it");
     run.rows = memory;
     run.params = memory + rows;
-    memset(memory + rows, 0, round_up(p->kernel.param_bytes + 64, 64));
-    run.workspace = run.params + round_up(p->kernel.param_bytes, 16);
+    run.workspace = run.params + params;
+    memset(run.params, 0, params + WORKSPACE_BYTES);
     if (p->kernel.param_bytes)
         memcpy(run.params, launch->params, p->kernel.param_bytes);
     fill_rows(&run);

@@ -181,6 +181,7 @@ struct worker {
     struct run *run;
     struct range *range;  /* by slot: the allocation an instruction used last */
     struct sg_counts counts;
+    uint64_t quota;               /* blocks it may still start */
     struct block *blocks, *spare; /* resident; memory of ended ones */
     unsigned nresident;
 };
