@@ -63,5 +63,6 @@ Suite *suite_gemm(void);
 Suite *suite_lt(void);
 Suite *suite_vector(void);
 Suite *suite_matrix(void);
+Suite *suite_misc(void);
 
 #endif

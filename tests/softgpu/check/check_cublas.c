@@ -8,6 +8,7 @@ int main(void)
     srunner_add_suite(runner, suite_lt());
     srunner_add_suite(runner, suite_vector());
     srunner_add_suite(runner, suite_matrix());
+    srunner_add_suite(runner, suite_misc());
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -252,6 +252,19 @@ APPLY(BOTH, ROTM, cublasDrotm, D)
         return with_two(handle, &op, c, type_of_part(cs_type), s, cs_type);                    \
     }
 
+#define ROTM_EX(_name, _int, _unused)                                                          \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, void *x, cudaDataType x_type, \
+                                  _int incx, void *y, cudaDataType y_type, _int incy,          \
+                                  const void *param, cudaDataType param_type,                  \
+                                  cudaDataType execution)                                      \
+    {                                                                                          \
+        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);     \
+        OPERATION(LEVEL1_ROTM, x_type, y, y_type, incy);                                       \
+        if (param_type != x_type || type_is_complex(x_type))                                   \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                \
+        return with_param(handle, &op, param);                                                 \
+    }
+
 BOTH_EX(AXPY_EX, cublasAxpyEx, 0)
 BOTH_EX(SCAL_EX, cublasScalEx, 0)
 BOTH_EX(COPY_EX, cublasCopyEx, LEVEL1_COPY, const)
@@ -263,6 +276,7 @@ BOTH_EX(NORM_EX, cublasAsumEx, LEVEL1_ASUM)
 BOTH_EX(INDEX_EX, cublasIamaxEx, LEVEL1_AMAX)
 BOTH_EX(INDEX_EX, cublasIaminEx, LEVEL1_AMIN)
 BOTH_EX(ROT_EX, cublasRotEx, 0)
+BOTH_EX(ROTM_EX, cublasRotmEx, 0)
 
 /* --- without handles --- */
 
