@@ -24,7 +24,7 @@ static void make_devices(void)
         exit(1);
     }
     for (int i = 0; i < n; i++) {
-        char name[16];
+        char name[24];
         devices[i].ordinal = i;
         model_load(&devices[i].model);
         snprintf(name, sizeof name, "device %d", i);

@@ -72,6 +72,7 @@ CUgraphNode graph_add(CUgraph graph, struct node_body *body, const CUgraphNode *
     if (node == NULL || nodes == NULL || copy == NULL)
         abort();
     if (n > 0)
+        if (n > 0)
         memcpy(copy, deps, sizeof(CUgraphNode) * n);
     *node = (struct CUgraphNode_st){.graph = graph,
                                     .body = body,
