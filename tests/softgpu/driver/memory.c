@@ -59,6 +59,14 @@ static void link_allocation(struct allocation *a)
     softgpuLog("cuda", "allocate %zu bytes", a->bytes);
 }
 
+/* Fresh memory is poisoned (engine/mem.h). SOFTGPU_POISON=0 clears it instead, for programs that
+ * count on the zeros which a GPU's driver happens to hand out. */
+static bool wants_zeros(void)
+{
+    const char *poison = getenv("SOFTGPU_POISON");
+    return poison != NULL && strcmp(poison, "0") == 0;
+}
+
 CUresult memory_allocate(CUcontext context, enum memory_kind kind, size_t bytes, void **p)
 {
     if (bytes == 0 || p == NULL)
@@ -71,6 +79,8 @@ CUresult memory_allocate(CUcontext context, enum memory_kind kind, size_t bytes,
         free(a);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    if (wants_zeros())
+        memset(base, 0, bytes);
     *a = (struct allocation){.base = base, .bytes = bytes, .kind = kind, .context = context,
                              .arena = arena};
     link_allocation(a);
