@@ -15,6 +15,20 @@ static void setup(void)
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 }
 
+/* Destroys the test's graph. */
+static void drop(void)
+{
+    OK(cuGraphDestroy(graph));
+    graph = NULL;
+}
+
+static void teardown(void)
+{
+    if (graph != NULL)
+        drop();
+    driver_teardown();
+}
+
 /* Runs the graph once and destroys it with what was made of it. */
 static void run_once(void)
 {
@@ -66,7 +80,7 @@ START_TEST(nodes_run_in_the_order_of_edges)
         WORD(q, 63, 4);
         WORD(p, 63, 9);
     }
-    OK(cuGraphDestroy(graph));
+    drop();
 }
 END_TEST
 
@@ -101,7 +115,7 @@ START_TEST(edges_can_be_added_later)
     OK(cuGraphRemoveDependencies(graph, &early, &late, NULL, 1));
     OK(cuGraphGetEdges(graph, NULL, NULL, NULL, &n));
     ck_assert_uint_eq(n, 0);
-    OK(cuGraphDestroy(graph));
+    drop();
 }
 END_TEST
 
@@ -114,7 +128,7 @@ START_TEST(a_cycle_is_refused)
     /* Refused when the edge is made or when the graph is instantiated. */
     if (cuGraphAddDependencies(graph, &b, &a, NULL, 1) == CUDA_SUCCESS)
         ck_assert_int_ne(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
-    OK(cuGraphDestroy(graph));
+    drop();
 }
 END_TEST
 
@@ -164,7 +178,7 @@ START_TEST(there_are_nodes_of_many_types)
         ck_assert_uint_eq(pinned[63], 0x51515151);
         ck_assert_int_eq(calls, i);
     }
-    OK(cuGraphDestroy(graph));
+    drop();
     OK(cuMemFreeHost(pinned));
 }
 END_TEST
@@ -197,7 +211,7 @@ START_TEST(kernel_nodes_tell_and_take_their_parameters)
     OK(cuGraphExecDestroy(exec));
     run_once();
     WORD(p, 9, 40);
-    OK(cuGraphDestroy(graph));
+    drop();
 }
 END_TEST
 
@@ -217,7 +231,7 @@ START_TEST(a_child_graph_is_a_copy)
     CUgraph inside;
     OK(cuGraphChildGraphNodeGetGraph(node, &inside));
     ck_assert_uint_eq(count_nodes(inside), 1);
-    OK(cuGraphDestroy(graph));
+    drop();
 }
 END_TEST
 
@@ -231,11 +245,11 @@ START_TEST(a_clone_is_independent)
     ck_assert_ptr_ne(same, node);
     kernel_node(graph, &node, 1, add, p, 0, 5, 64);
     ck_assert_uint_eq(count_nodes(clone), 1);
-    OK(cuGraphDestroy(graph));
+    drop();
     graph = clone;
     run_once();
     WORD(p, 0, 1);
-    OK(cuGraphDestroy(graph));
+    drop();
 }
 END_TEST
 
@@ -331,7 +345,7 @@ START_TEST(launches_of_one_executable_do_not_overlap)
     WORD(p, 0, 20);
     WORD(p, N - 1, 20);
     OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(graph));
+    drop();
     OK(cuStreamDestroy(other));
 }
 END_TEST
@@ -388,7 +402,7 @@ START_TEST(user_objects_live_as_long_as_graphs_need_them)
     OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
     OK(cuGraphInstantiate(&exec, graph, 0));
     OK(cuGraphClone(&clone, graph));
-    OK(cuGraphDestroy(graph));
+    drop();
     ck_assert_int_eq(destroyed, 0);
     OK(cuGraphExecDestroy(exec));
     ck_assert_int_eq(destroyed, 0);
@@ -426,7 +440,7 @@ START_TEST(nodes_can_be_switched_off_and_destroyed)
     run_once();
     WORD(p, 0, 1);
     OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(graph));
+    drop();
 }
 END_TEST
 
@@ -447,14 +461,14 @@ START_TEST(bad_arguments_are_refused)
     OK(cuGraphGetNodes(graph, NULL, &n));
     ck_assert_uint_eq(n, 0);
     OK(cuGraphDestroy(other));
-    OK(cuGraphDestroy(graph));
+    drop();
 }
 END_TEST
 
 START_TEST(an_empty_graph_runs)
 {
     run_once();
-    OK(cuGraphDestroy(graph));
+    drop();
 }
 END_TEST
 
@@ -486,7 +500,7 @@ Suite *suite_graph(void)
 {
     Suite *suite = suite_create("graph");
     TCase *tests = tcase_create("graphs");
-    tcase_add_checked_fixture(tests, setup, driver_teardown);
+    tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, nodes_run_in_the_order_of_edges);
     tcase_add_test(tests, edges_can_be_added_later);
     tcase_add_test(tests, a_cycle_is_refused);
