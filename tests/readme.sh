@@ -6,6 +6,7 @@ set -u
 . "$(dirname "$0")/source_files.sh"
 status=0
 python3 tools/env-table --check || status=1
+python3 tools/coverage-table --check || status=1
 # shellcheck disable=SC2016 # the backticks are those of the text
 for file in $(grep -oE '`(tools|tests|src|kernels|doc)/[A-Za-z0-9_./-]+`' README.md | tr -d '`'); do
     case $file in
