@@ -139,6 +139,54 @@ START_TEST(test_foreign)
 }
 END_TEST
 
+/* Scattered accesses: one lane's is wrong among many that are right, in a later block. */
+static const struct {
+    const char *source;
+    int size, wrong;
+    enum sg_fault_kind kind;
+    bool write;
+} gathers[] = {
+    {"gather_u8", 1, BYTES, SG_FAULT_ADDRESS, false},
+    {"gather_u8", 1, -1, SG_FAULT_ADDRESS, false},
+    {"gather_u8", 1, BYTES + SG_ALIGN, SG_FAULT_ADDRESS, false},
+    {"gather_u32", 4, BYTES - 2, SG_FAULT_ADDRESS, false},
+    {"gather_u32", 4, -4, SG_FAULT_ADDRESS, false},
+    {"gather_u32", 4, 18, SG_FAULT_MISALIGNED, false},
+    {"scatter_u16", 2, BYTES, SG_FAULT_ADDRESS, true},
+    {"scatter_u16", 2, -2, SG_FAULT_ADDRESS, true},
+    {"scatter_u16", 2, 7, SG_FAULT_MISALIGNED, true},
+};
+
+START_TEST(test_gather)
+{
+    enum { BLOCK = 96, N = 4 * BLOCK, LANE = 2 * BLOCK + 77 };
+    struct device dev;
+    unsigned char *p;
+    int32_t *offset;
+    uint32_t *out;
+
+    engine_open(&dev, gathers[_i].source);
+    p = device_alloc(&dev, BYTES);
+    offset = device_alloc(&dev, N * sizeof *offset);
+    out = device_alloc(&dev, N * sizeof *out);
+    for (int i = 0; i < BYTES; i++)
+        p[i] = (unsigned char)(i * 7);
+    for (int i = 0; i < N; i++) /* the last whole element first */
+        offset[i] = (BYTES / gathers[_i].size - 1 - i * 5 % 250) * gathers[_i].size;
+    engine_run(&dev, DIM1(4), DIM1(BLOCK), 0, p, offset, out, 0);
+    for (int i = 0; i < N && !gathers[_i].write; i++)
+        ck_assert_int_eq(memcmp(&out[i], p + offset[i], (size_t)gathers[_i].size), 0);
+    offset[LANE] = gathers[_i].wrong;
+    ck_assert_int_eq(engine_try(&dev, DIM1(4), DIM1(BLOCK), 0, p, offset, out, 0),
+                     gathers[_i].kind);
+    ck_assert_uint_eq(dev.fault.block[0], 2);
+    ck_assert_uint_eq(dev.fault.thread[0], 77);
+    ck_assert_uint_eq(dev.fault.address, (uintptr_t)p + (uint64_t)(int64_t)gathers[_i].wrong);
+    ck_assert_int_eq(dev.fault.write, gathers[_i].write);
+    device_close(&dev);
+}
+END_TEST
+
 /* Which allocation is near, and how far the access went. */
 START_TEST(test_nearest)
 {
@@ -224,6 +272,7 @@ TCase *tcase_fault(void)
     tcase_add_test(tc, test_null);
     tcase_add_test(tc, test_freed);
     tcase_add_test(tc, test_foreign);
+    tcase_add_loop_test(tc, test_gather, 0, sizeof gathers / sizeof gathers[0]);
     tcase_add_test(tc, test_nearest);
     tcase_add_loop_test(tc, test_window, 0, sizeof windows / sizeof windows[0]);
     tcase_add_test(tc, test_workers);

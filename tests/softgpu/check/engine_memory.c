@@ -92,6 +92,24 @@ START_TEST(test_contention)
 }
 END_TEST
 
+START_TEST(test_mbarriers)
+{
+    enum { BLOCKS = 4, BLOCK = 128 };
+    struct device dev;
+    uint32_t *x, *y;
+
+    engine_open(&dev, "mbarriers");
+    x = device_alloc(&dev, BLOCKS * BLOCK * 4);
+    y = device_alloc(&dev, BLOCKS * BLOCK * 4);
+    for (uint32_t i = 0; i < BLOCKS * BLOCK; i++)
+        x[i] = i * i;
+    engine_run(&dev, DIM1(BLOCKS), DIM1(BLOCK), 0, x, y, y, 50);
+    for (uint32_t i = 0; i < BLOCKS * BLOCK; i++) /* three exchanges with the same partner */
+        ck_assert_uint_eq(y[i], x[i ^ 33] + 3 + (i % BLOCK < 50 ? 1000 : 0));
+    device_close(&dev);
+}
+END_TEST
+
 START_TEST(test_shared_contention)
 {
     enum { BLOCKS = 7, BLOCK = 200 };
@@ -215,6 +233,7 @@ TCase *tcase_memory(void)
     tcase_add_test(tc, test_initialisers);
     tcase_add_test(tc, test_async_copy);
     tcase_add_loop_test(tc, test_contention, 1, 5);
+    tcase_add_test(tc, test_mbarriers);
     tcase_add_test(tc, test_shared_contention);
     tcase_add_loop_test(tc, test_dynamic_shared, 0, 4);
     tcase_add_test(tc, test_resources);

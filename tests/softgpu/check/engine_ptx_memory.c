@@ -68,6 +68,41 @@ const struct engine_source engine_memory_sources[] = {
      "setp.ne.u32 %p0, %r1, 0;\n"
      "@%p0 red.global.add.u32 [%qc], 1;\n"
      "ret;\n"},
+    /* phases of an mbarrier that all pass, then one that half of the threads have left */
+    {"mbarriers", ".shared .align 8 .b64 m;\n.shared .align 4 .b8 s[4096];\n",
+     "mov.u32 %r8, m; mov.u32 %r9, s;\n"
+     "mad.lo.u32 %r10, %t, 4, %r9;\n"
+     "xor.b32 %r1, %t, 33; mad.lo.u32 %r11, %r1, 4, %r9;\n"
+     "setp.eq.u32 %p0, %t, 0;\n"
+     "@%p0 mbarrier.init.shared.b64 [%r8], %nt;\n"
+     "bar.sync 0;\n"
+     "ld.global.u32 %r0, [%qx];\n"
+     "st.shared.u32 [%r10], %r0;\n"
+     "mbarrier.arrive.shared.b64 %q0, [%r8];\n"
+     "W0: mbarrier.test_wait.shared.b64 %p1, [%r8], %q0; @!%p1 bra W0;\n"
+     "ld.shared.u32 %r0, [%r11]; add.u32 %r0, %r0, 1;\n"
+     "mbarrier.arrive.shared::cta.b64 %q0, [%r8];\n"
+     "W1: mbarrier.try_wait.shared.b64 %p1, [%r8], %q0; @!%p1 bra W1;\n"
+     "st.shared.u32 [%r10], %r0;\n"
+     "mbarrier.arrive.release.cta.shared::cta.b64 %q0, [%r8], 1;\n"
+     "W2: mbarrier.test_wait.parity.shared.b64 %p1, [%r8], 0; @!%p1 bra W2;\n"
+     "ld.shared.u32 %r0, [%r11]; add.u32 %r0, %r0, 1;\n"
+     "mbarrier.arrive.shared.b64 _, [%r8];\n"
+     "W3: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r8], 1; @!%p1 bra W3;\n"
+     "st.shared.u32 [%r10], %r0;\n"
+     "setp.ge.u32 %p2, %t, %n;\n"
+     "@%p2 mbarrier.arrive_drop.shared.b64 %q0, [%r8];\n"
+     "@!%p2 mbarrier.arrive.shared.b64 %q0, [%r8];\n"
+     "W4: mbarrier.try_wait.shared::cta.b64 %p1, [%r8], %q0; @!%p1 bra W4;\n"
+     "ld.shared.u32 %r0, [%r11]; add.u32 %r0, %r0, 1;\n"
+     "@%p2 bra OUT;\n"
+     "mbarrier.arrive.shared.b64 %q0, [%r8];\n"
+     "W5: mbarrier.test_wait.shared::cta.b64 %p1, [%r8], %q0; @!%p1 bra W5;\n"
+     "add.u32 %r0, %r0, 1000;\n"
+     "OUT: bar.sync 0;\n"
+     "st.global.u32 [%qy], %r0;\n"
+     "@%p0 mbarrier.inval.shared.b64 [%r8];\n"
+     "ret;\n"},
     {"shared_contention", ".shared .align 8 .b8 s[16];\n",
      "mov.u32 %r9, s;\n"
      "setp.eq.u32 %p0, %t, 0;\n"
@@ -104,6 +139,7 @@ const struct engine_source engine_memory_sources[] = {
      "prefetch.global.L1 [%qa]; prefetch.global.L2 [%qa]; prefetchu.L1 [%qa];\n"
      "griddepcontrol.wait; griddepcontrol.launch_dependents;\n"
      ".pragma \"nounroll\";\n"
+     "pmevent 3; applypriority.global.L2::evict_normal [%qa], 128;\n"
      "createpolicy.fractional.L2::evict_last.b64 %q0, 0f3F800000;\n"
      "ld.global.L2::cache_hint.u32 %r0, [%qx], %q0;\n"
      "st.global.L2::cache_hint.u32 [%qy], %r0, %q0;\n"
@@ -130,6 +166,16 @@ const struct engine_source engine_memory_sources[] = {
     {"atom_u32", "",
      "setp.ne.u32 %p0, %gid, %n;\n@%p0 ret;\natom.global.add.u32 %r0, [%qa], 1;\nret;\n"},
     {"atom_u64", "", "setp.ne.u32 %p0, %gid, %n;\n@%p0 ret;\natom.add.u64 %q0, [%qa], 1;\nret;\n"},
+    /* each thread by an offset of its own, after others have used the same allocation */
+    {"gather_u8", "",
+     "ld.global.s32 %r0, [%qy];\ncvt.s64.s32 %q0, %r0;\nadd.s64 %q0, %q0, %qa;\n"
+     "ld.global.u8 %r1, [%q0];\nst.global.u32 [%qz], %r1;\nret;\n"},
+    {"gather_u32", "",
+     "ld.global.s32 %r0, [%qy];\ncvt.s64.s32 %q0, %r0;\nadd.s64 %q0, %q0, %qa;\n"
+     "ld.u32 %r1, [%q0];\nst.global.u32 [%qz], %r1;\nret;\n"},
+    {"scatter_u16", "",
+     "ld.global.s32 %r0, [%qy];\ncvt.s64.s32 %q0, %r0;\nadd.s64 %q0, %q0, %qa;\n"
+     "st.global.u16 [%q0], %gid;\nst.global.u32 [%qz], %gid;\nret;\n"},
     {"async_16", ".shared .align 16 .b8 s[16];\n",
      "setp.ne.u32 %p0, %gid, %n;\n@%p0 ret;\nmov.u32 %r0, s;\n"
      "cp.async.cg.shared.global [%r0], [%qa], 16;\ncp.async.wait_all;\nret;\n"},

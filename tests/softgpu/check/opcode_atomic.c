@@ -104,12 +104,36 @@ static void ref_red(const struct insn *in, const uint64_t *s, struct want *w)
 #define RED(_space, _address)                                                                      \
     "st" _space "$T [" _address "], $a; $m [" _address "], $b; ld" _space "$T $d, [" _address "];"
 
+/* Two or four additions at once: memory {a, b, ...}, operands {c, x, ...}. */
+static void ref_old_vector(const struct insn *in, const uint64_t *s, struct want *w)
+{
+    (void)in;
+    for (int i = 0; i < 4; i++)
+        want_bits(&w[i], s[i & 1]);
+}
+
+static void ref_new_vector(const struct insn *in, const uint64_t *s, struct want *w)
+{
+    for (int i = 0; i < 4; i++)
+        give_after(in, (const uint64_t[]){s[i & 1], s[2 + (i & 1)]}, &w[i]);
+}
+
 static void ref_hit(const struct insn *in, const uint64_t *s, struct want *w)
 {
     (void)in;
     want_bits(&w[0], s[1]);
     want_bits(&w[1], s[2]);
 }
+
+#define VECTOR2 "st.global.v2.b32 [$g], {$a, $b}; $m {$d, $e}, [$g], {$c, $x};"
+#define VECTOR4                                                                                    \
+    "st.global.v4.b32 [$g], {$a, $b, $a, $b}; $m {$d, $e, $f, $h}, [$g], {$c, $x, $c, $x};"
+#define AFTER2                                                                                     \
+    "{ .reg .b32 %v<2>; st.global.v2.b32 [$g], {$a, $b}; $m {%v0, %v1}, [$g], {$c, $x}; "          \
+    "ld.global.v2.b32 {$d, $e}, [$g]; }"
+#define AFTER4                                                                                     \
+    "{ .reg .b32 %v<4>; st.global.v4.b32 [$g], {$a, $b, $a, $b}; "                                 \
+    "$m {%v0, %v1, %v2, %v3}, [$g], {$c, $x, $c, $x}; ld.global.v4.b32 {$d, $e, $f, $h}, [$g]; }"
 
 static const struct family families[] = {
     {"atom.global." OPS, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
@@ -120,7 +144,6 @@ static const struct family families[] = {
     {"atom" SCOPE ".shared." OPS, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a", 0},
     {"atom" ORDER SCOPE "{.global,}." OPS, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a",
      0},
-    {"atom.add" ORDER ".gpu.u32", "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
     {"atom" ORDER SCOPE ".shared." OPS, "T,T=T,T", ATOM(".shared", "$s"), ref_atom, NULL, "-a", 0},
     {"atom{,.cta,.gpu,.sys}{.global,}." EXCHANGE, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL,
      "-a", 0},
@@ -141,6 +164,27 @@ static const struct family families[] = {
      NULL, "-a", 0},
     {"atom" ORDER SCOPE ".shared.cas.{b16,b32,b64}", "T,T=T,T,T", CAS(".shared", "$s"), ref_atom,
      NULL, "-a", 0},
+
+    /* the compiler's other orders of the same words */
+    {"atom.global" SCOPE "." OPS, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
+    {"atom.global" SCOPE "." EXCHANGE, "T,T=T,T", ATOM(".global", "$g"), ref_atom, NULL, "-a", 0},
+    {"atom.global" SCOPE ".cas.{b16,b32,b64}", "T,T=T,T,T", CAS(".global", "$g"), ref_atom, NULL,
+     "-a", 0},
+    {"atom.add" ORDER SCOPE ".{u32,s32,u64,f32,f64}", "T,T=T,T", ATOM("", "$G"), ref_atom, NULL,
+     "-a", 0},
+    {"atom.{min,max}" ORDER SCOPE ".{u32,s32,u64,s64}", "T,T=T,T", ATOM("", "$G"), ref_atom, NULL,
+     "-a", 0},
+    {"atom.{and,or,xor,exch}" ORDER SCOPE ".{b32,b64}", "T,T=T,T", ATOM("", "$G"), ref_atom, NULL,
+     "-a", 0},
+    {"atom.cas" ORDER SCOPE ".{b16,b32,b64}", "T,T=T,T,T", CAS("", "$G"), ref_atom, NULL, "-a", 0},
+    {"atom{,.relaxed.gpu}.global.add.v2.f32", "T,T=T,T,T,T", VECTOR2, ref_old_vector, NULL, NULL,
+     OP_NO_ALIAS},
+    {"atom{,.relaxed.gpu}.global.add.v4.f32", "T,T,T,T=T,T,T,T", VECTOR4, ref_old_vector, NULL,
+     NULL, OP_NO_ALIAS},
+    {"atom{,.relaxed.gpu}.global.add.v2.f32", "T,T=T,T,T,T", AFTER2, ref_new_vector, NULL, "ab",
+     OP_NO_ALIAS},
+    {"atom{,.relaxed.gpu}.global.add.v4.f32", "T,T,T,T=T,T,T,T", AFTER4, ref_new_vector, NULL,
+     "abab", OP_NO_ALIAS},
 
     {"red.global." OPS, "T=T,T", RED(".global", "$g"), ref_red, NULL, "a", OP_NO_ALIAS},
     {"red.shared." OPS, "T=T,T", RED(".shared", "$s"), ref_red, NULL, "a", OP_NO_ALIAS},

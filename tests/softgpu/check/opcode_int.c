@@ -206,6 +206,22 @@ static void ref_dot(const struct insn *in, const uint64_t *s, struct want *w)
     want_bits(w, low_bits((uint64_t)sum, 32));
 }
 
+/* Distances of the four bytes or two halves; .add: their sum and c. */
+static void ref_distance(const struct insn *in, const uint64_t *s, struct want *w)
+{
+    int bits = strcmp(in->op, "vabsdiff4") == 0 ? 8 : 16;
+    uint64_t parts = 0, sum = s[2];
+
+    for (int at = 0; at < 32; at += bits) {
+        int64_t d = (int64_t)low_bits(s[0] >> at, bits) - (int64_t)low_bits(s[1] >> at, bits);
+        uint64_t distance = (uint64_t)(d < 0 ? -d : d);
+
+        parts |= distance << at;
+        sum += distance;
+    }
+    want_bits(w, insn_has(in, "add") ? low_bits(sum, 32) : parts);
+}
+
 #define INTS "{u16,s16,u32,s32,u64,s64}"
 
 static const struct family families[] = {
@@ -231,6 +247,10 @@ static const struct family families[] = {
     {"max." INTS, "T=T,T", NULL, ref_max, NULL, NULL, 0},
     {"min.relu.s32", "T=T,T", NULL, ref_min, NULL, NULL, 0},
     {"max.relu.s32", "T=T,T", NULL, ref_max, NULL, NULL, 0},
+    {"min.s32.relu", "T=T,T", NULL, ref_min, NULL, NULL, 0}, /* as the compiler writes it */
+    {"max.s32.relu", "T=T,T", NULL, ref_max, NULL, NULL, 0},
+    {"min.s16x2.relu", "T=T,T", NULL, ref_min, NULL, NULL, OP_HALVES},
+    {"max.s16x2.relu", "T=T,T", NULL, ref_max, NULL, NULL, OP_HALVES},
     {"min{.u16x2,.s16x2,.relu.s16x2}", "T=T,T", NULL, ref_min, NULL, NULL, OP_HALVES},
     {"max{.u16x2,.s16x2,.relu.s16x2}", "T=T,T", NULL, ref_max, NULL, NULL, OP_HALVES},
 
@@ -264,6 +284,8 @@ static const struct family families[] = {
      NULL, NULL, OP_NO_GUARD},
 
     {"dp4a.{u32,s32}.{u32,s32}", "b32=b32,b32,b32", NULL, ref_dot, NULL, NULL, 0},
+    {"vabsdiff{2,4}.u32.u32.u32{,.add}", "u32=u32,u32,u32", NULL, ref_distance, NULL, NULL,
+     OP_NO_IMM},
     {"dp2a.{lo,hi}.{u32,s32}.{u32,s32}", "b32=b32,b32,b32", NULL, ref_dot, NULL, NULL, 0},
 };
 

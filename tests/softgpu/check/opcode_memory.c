@@ -131,6 +131,7 @@ static const struct family families[] = {
      NULL, NULL, 0},
     {"ld{.relaxed,.acquire}" SCOPES ".shared." ALL, "T=b64", LOAD(".shared", "$s"), ref_load, NULL,
      NULL, 0},
+    {"ldu.global." ALL, "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
     {"ld.weak.global." SIZES, "T=b64", LOAD(".global", "$g"), ref_load, NULL, NULL, 0},
     {"ld.const." ALL, "T=b32", "$m $d, [table+16];", ref_load_fixed, NULL, NULL, OP_NO_ALIAS},
     {"ld.const.v2." ALL, "T,T=b32", "$m {$d, $e}, [table+16];", ref_load_fixed, NULL, NULL,
