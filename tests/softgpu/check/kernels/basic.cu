@@ -20,7 +20,8 @@ extern "C" __global__ void grid_stride(long n, double a, double b, const double 
 }
 
 // Quotients by variables and by constants.
-extern "C" __global__ void int_division(int n, const int *a, const int *b, int *q, int *r, unsigned *by7)
+extern "C" __global__ void int_division(int n, const int *a, const int *b, int *q, int *r,
+                                        unsigned *by7)
 {
     int i = GLOBAL_INDEX;
 
@@ -31,7 +32,8 @@ extern "C" __global__ void int_division(int n, const int *a, const int *b, int *
     by7[i] = (unsigned)a[i] / 7 + (unsigned)(a[i] % 10);
 }
 
-extern "C" __global__ void long_arithmetic(int n, const long long *a, const long long *b, long long *out)
+extern "C" __global__ void long_arithmetic(int n, const long long *a, const long long *b,
+                                           long long *out)
 {
     int i = GLOBAL_INDEX;
     unsigned long long u, v;
@@ -61,7 +63,8 @@ extern "C" __global__ void bit_tricks(int n, const unsigned *x, unsigned *out)
     out[8 * i + 4] = __byte_perm(v, ~v, 0x5140);
     out[8 * i + 5] = __funnelshift_l(v, v * 3, i);
     out[8 * i + 6] = (v >> (i & 31)) & ((1u << (i & 15)) - 1);
-    out[8 * i + 7] = __popcll((unsigned long long)v * 0x100000001ull) + __clzll(v) + __ffsll(v) + __sad((int)v, i, 7u);
+    out[8 * i + 7] = __popcll((unsigned long long)v * 0x100000001ull) + __clzll(v) + __ffsll(v) +
+                     __sad((int)v, i, 7u);
 }
 
 extern "C" __global__ void xorshift(int n, int rounds, unsigned *state)
@@ -137,7 +140,8 @@ extern "C" __global__ void struct_parameter(int n, struct particle p, struct par
     out[i] = p;
 }
 
-extern "C" __global__ void vector_types(int n, const float4 *a, const int2 *b, float4 *out, uchar4 *bytes)
+extern "C" __global__ void vector_types(int n, const float4 *a, const int2 *b, float4 *out,
+                                        uchar4 *bytes)
 {
     int i = GLOBAL_INDEX;
     float4 v;
@@ -151,8 +155,8 @@ extern "C" __global__ void vector_types(int n, const float4 *a, const int2 *b, f
     bytes[i] = make_uchar4((unsigned char)w.x, (unsigned char)w.y, (unsigned char)(w.x >> 8), 255);
 }
 
-extern "C" __global__ void narrow_types(int n, const signed char *a, const unsigned char *b, short *c,
-                                        unsigned short *d, signed char *e)
+extern "C" __global__ void narrow_types(int n, const signed char *a, const unsigned char *b,
+                                        short *c, unsigned short *d, signed char *e)
 {
     int i = GLOBAL_INDEX;
 
@@ -175,7 +179,11 @@ extern "C" __global__ void upper_case(int n, char *text, int *vowels)
         c = (char)(c - 'a' + 'A');
     text[i] = c;
     switch (c) {
-    case 'A': case 'E': case 'I': case 'O': case 'U':
+    case 'A':
+    case 'E':
+    case 'I':
+    case 'O':
+    case 'U':
         atomicAdd(vowels, 1);
         break;
     default:
@@ -205,14 +213,15 @@ extern "C" __global__ void big_grid(unsigned *marks)
         marks[blockIdx.x] = blockIdx.x * 2654435761u;
 }
 
-extern "C" __global__ void conversions(int n, const float *x, const double *d, int *i32, unsigned *u32,
-                                       long long *i64, float *f, unsigned char *u8)
+extern "C" __global__ void conversions(int n, const float *x, const double *d, int *i32,
+                                       unsigned *u32, long long *i64, float *f, unsigned char *u8)
 {
     int i = GLOBAL_INDEX;
 
     if (i >= n)
         return;
-    i32[i] = (int)x[i] + __float2int_rn(x[i]) * 3 + __float2int_ru(x[i]) * 5 + __float2int_rd(x[i]) * 7;
+    i32[i] =
+        (int)x[i] + __float2int_rn(x[i]) * 3 + __float2int_ru(x[i]) * 5 + __float2int_rd(x[i]) * 7;
     u32[i] = (unsigned)fabsf(x[i]);
     i64[i] = (long long)d[i] + __double2ll_rn(d[i]);
     f[i] = (float)d[i] + rintf(x[i]) + floorf(x[i]) + truncf(x[i]);

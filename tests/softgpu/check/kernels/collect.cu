@@ -62,8 +62,8 @@ extern "C" __global__ void reduce_max(int n, const float *in, float *out)
     }
 }
 
-extern "C" __global__ void reduce_atomic(int n, const int *in, unsigned long long *sum, int *low, int *high,
-                                         unsigned *bits)
+extern "C" __global__ void reduce_atomic(int n, const int *in, unsigned long long *sum, int *low,
+                                         int *high, unsigned *bits)
 {
     int i = GLOBAL_INDEX;
 
@@ -200,7 +200,9 @@ extern "C" __global__ void cas_add(int n, const double *in, unsigned long long *
     old = *(volatile unsigned long long *)sum;
     do {
         seen = old;
-        old = atomicCAS(sum, seen, (unsigned long long)__double_as_longlong(__longlong_as_double((long long)seen) + in[i]));
+        old = atomicCAS(sum, seen,
+                        (unsigned long long)__double_as_longlong(
+                            __longlong_as_double((long long)seen) + in[i]));
     } while (old != seen);
 }
 
@@ -221,7 +223,8 @@ extern "C" __global__ void spin_lock(int buckets, int *locks, int *counts)
 }
 
 // The last block to finish adds up what the others left.
-extern "C" __global__ void last_block(int n, const int *in, int *parts, unsigned *arrived, int *total)
+extern "C" __global__ void last_block(int n, const int *in, int *parts, unsigned *arrived,
+                                      int *total)
 {
     __shared__ bool last;
     int i = GLOBAL_INDEX, v = i < n ? in[i] : 0;
@@ -266,7 +269,8 @@ extern "C" __global__ void volatile_flag(int *out)
 extern "C" __global__ void barrier_votes(int n, const int *in, int *out)
 {
     int i = GLOBAL_INDEX, v = i < n ? in[i] : 0;
-    int count = __syncthreads_count(v > 0), all = __syncthreads_and(v > -100), any = __syncthreads_or(v > 95);
+    int count = __syncthreads_count(v > 0), all = __syncthreads_and(v > -100),
+        any = __syncthreads_or(v > 95);
 
     if (threadIdx.x == 0) {
         out[3 * blockIdx.x] = count;

@@ -60,14 +60,24 @@ struct shape {
 
 struct square : shape {
     float side;
-    __device__ square(float s) : side(s) {}
-    __device__ float area() const override { return side * side; }
+    __device__ square(float s) : side(s)
+    {
+    }
+    __device__ float area() const override
+    {
+        return side * side;
+    }
 };
 
 struct circle : shape {
     float radius;
-    __device__ circle(float r) : radius(r) {}
-    __device__ float area() const override { return 3.0f * radius * radius; }
+    __device__ circle(float r) : radius(r)
+    {
+    }
+    __device__ float area() const override
+    {
+        return 3.0f * radius * radius;
+    }
 };
 
 extern "C" __global__ void virtual_calls(int n, float *out)
@@ -139,7 +149,8 @@ extern "C" __global__ void print_lines(int n)
     int i = GLOBAL_INDEX;
 
     if (i < n)
-        printf("thread %d of %u: %5.2f %s %c %lld %%\n", i, (unsigned)n, i * 0.25, words[i % 2], 'a' + i, 1ll << (i * 13));
+        printf("thread %d of %u: %5.2f %s %c %lld %%\n", i, (unsigned)n, i * 0.25, words[i % 2],
+               'a' + i, 1ll << (i * 13));
 }
 
 extern "C" __global__ void device_memory(int n, int **lists, int *sums)
@@ -184,18 +195,42 @@ extern "C" __global__ void jump_table(int n, const int *in, int *out)
         return;
     v = in[i];
     switch (v % 12) {
-    case 0: v += 17; break;
-    case 1: v *= 3; break;
-    case 2: v ^= 0x55; break;
-    case 3: v = -v; break;
-    case 4: v <<= 2; break;
-    case 5: v >>= 1; break;
-    case 6: v = v * v; break;
-    case 7: v -= 1000; break;
-    case 8: v |= 0x100; break;
-    case 9: v &= 0xff; break;
-    case 10: v = ~v; break;
-    default: v = 1; break;
+    case 0:
+        v += 17;
+        break;
+    case 1:
+        v *= 3;
+        break;
+    case 2:
+        v ^= 0x55;
+        break;
+    case 3:
+        v = -v;
+        break;
+    case 4:
+        v <<= 2;
+        break;
+    case 5:
+        v >>= 1;
+        break;
+    case 6:
+        v = v * v;
+        break;
+    case 7:
+        v -= 1000;
+        break;
+    case 8:
+        v |= 0x100;
+        break;
+    case 9:
+        v &= 0xff;
+        break;
+    case 10:
+        v = ~v;
+        break;
+    default:
+        v = 1;
+        break;
     }
     out[i] = v;
 }
@@ -214,7 +249,8 @@ extern "C" __global__ void lambdas(int n, int *out)
     int i = GLOBAL_INDEX;
 
     if (i < n)
-        out[i] = apply([i](int k) { return k % (i + 1); }, 20) + apply([=](int k) { return k * n; }, i % 4);
+        out[i] = apply([i](int k) { return k % (i + 1); }, 20) +
+                 apply([=](int k) { return k * n; }, i % 4);
 }
 
 struct matrix {

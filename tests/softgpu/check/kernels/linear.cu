@@ -25,7 +25,8 @@ extern "C" __global__ void sgemm(int m, int n, int k, const float *a, const floa
 }
 
 // One warp a row.
-extern "C" __global__ void matrix_vector(int rows, int columns, const float *a, const float *x, float *y)
+extern "C" __global__ void matrix_vector(int rows, int columns, const float *a, const float *x,
+                                         float *y)
 {
     int row = GLOBAL_INDEX / 32, lane = threadIdx.x % 32;
     float sum = 0;
@@ -54,8 +55,9 @@ extern "C" __global__ void stencil(int width, int height, const float *in, float
         }
     __syncthreads();
     if (x < width && y < height)
-        out[y * width + x] = 0.25f * (tile[threadIdx.y][threadIdx.x + 1] + tile[threadIdx.y + 2][threadIdx.x + 1] +
-                                      tile[threadIdx.y + 1][threadIdx.x] + tile[threadIdx.y + 1][threadIdx.x + 2]);
+        out[y * width + x] =
+            0.25f * (tile[threadIdx.y][threadIdx.x + 1] + tile[threadIdx.y + 2][threadIdx.x + 1] +
+                     tile[threadIdx.y + 1][threadIdx.x] + tile[threadIdx.y + 1][threadIdx.x + 2]);
 }
 
 __constant__ float filter[9];
@@ -112,8 +114,8 @@ extern "C" __global__ void n_body(int n, const float4 *body, float4 *force)
     force[i] = make_float4(f.x, f.y, f.z, 0);
 }
 
-extern "C" __global__ void k_means(int n, int clusters, const float2 *point, const float2 *center, int *nearest,
-                                   int *sizes)
+extern "C" __global__ void k_means(int n, int clusters, const float2 *point, const float2 *center,
+                                   int *nearest, int *sizes)
 {
     int i = GLOBAL_INDEX, best = 0;
     float least = 3.4e38f;
@@ -160,7 +162,8 @@ extern "C" __global__ void softmax(int columns, const float *in, float *out)
         out[(size_t)blockIdx.x * columns + j] = expf(row[j] - most) / sum;
 }
 
-extern "C" __global__ void layer_norm(int columns, const float *in, const float *gain, const float *bias, float *out)
+extern "C" __global__ void layer_norm(int columns, const float *in, const float *gain,
+                                      const float *bias, float *out)
 {
     const float *row = in + (size_t)blockIdx.x * columns;
     int lane = threadIdx.x;
@@ -185,10 +188,12 @@ extern "C" __global__ void gelu(int n, const float *in, float *out)
     int i = GLOBAL_INDEX;
 
     if (i < n)
-        out[i] = 0.5f * in[i] * (1.0f + tanhf(0.7978845608f * (in[i] + 0.044715f * in[i] * in[i] * in[i])));
+        out[i] = 0.5f * in[i] *
+                 (1.0f + tanhf(0.7978845608f * (in[i] + 0.044715f * in[i] * in[i] * in[i])));
 }
 
-extern "C" __global__ void adam(int n, float *param, const float *grad, float *m, float *v, float rate, float step)
+extern "C" __global__ void adam(int n, float *param, const float *grad, float *m, float *v,
+                                float rate, float step)
 {
     int i = GLOBAL_INDEX;
     float g, mean, variance;
