@@ -537,7 +537,12 @@ START_TEST(heuristics_and_algorithms)
     struct matmul u = {.compute = CUBLAS_COMPUTE_32F, .scale = CUDA_R_32F, .transa = CUBLAS_OP_T,
                        .m = 64, .n = 64, .k = 64, .batch = 1, .alpha = 1, .beta = 0};
     make(&u, CUDA_R_32F, CUDA_R_32F, col, 0);
-    ck_assert_int_ne(run(&u, &first.algo, PTR(w), 1 << 20), 0);
+    STATUS(run(&u, &first.algo, PTR(w), 1 << 20), INVALID_VALUE);
+    drop(&u);
+    make(&u, CUDA_R_16BF, CUDA_R_32F, col, 0);
+    STATUS(run(&u, &first.algo, PTR(w), 1 << 20), INVALID_VALUE);
+    drop(&u);
+    make(&u, CUDA_R_32F, CUDA_R_32F, col, 0);
 
     /* made by hand */
     int ids[16];
