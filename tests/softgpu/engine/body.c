@@ -331,6 +331,9 @@ static void resolve_labels(struct parser *ps)
 
         for (struct scope *s = ps->pending[k].scope; s && !o->label; s = s->up)
             o->label = map_get(&s->labels, o->name);
+        if (!o->label)
+            *(struct ptx_operand **)pool_push(&ps->ld->pool, (void **)&ps->symbol, &ps->nsymbols,
+                                              &ps->symbols_room, sizeof o) = o;
     }
     ps->npending = 0;
 }

@@ -95,7 +95,7 @@ static bool lane_window(struct warp *w, const struct insn *i, unsigned lane, uin
     uint64_t off = *address - (windows_at + (uint64_t)which * WINDOW_BYTES);
     uint64_t limit = which == WINDOW_SHARED ? w->block->shared_bytes : w->program->local_bytes;
 
-    if (off + bytes > limit) {
+    if (off >= limit || off + bytes > limit) {
         fault(w, i, SG_FAULT_ADDRESS_SPACE, lane, off, bytes, write,
               "%s of %u bytes at offset 0x%llx of %llu bytes of %s memory",
               write ? "write" : "read", bytes, (unsigned long long)off, (unsigned long long)limit,
@@ -124,7 +124,7 @@ static enum where check_lanes(struct warp *w, const struct insn *i, uint64_t *ad
             misaligned(w, i, l, a, bytes, write);
             return WHERE_FAULT;
         }
-        if (a >= cache->lo && a + bytes <= cache->hi)
+        if (a >= cache->lo && a < cache->hi && cache->hi - a >= bytes)
             continue;
         if (win < (uint64_t)WINDOW_BYTES * WINDOW_CODE && !(i->kind & MEM_GLOBAL)) {
             bool shared = win < WINDOW_BYTES;
@@ -151,17 +151,20 @@ enum where check_global(struct warp *w, const struct insn *i, uint64_t *address,
                         bool write)
 {
     const struct range *cache = &w->worker->range[i->slot];
-    uint64_t lo = UINT64_MAX >> 1, hi = 0, odd = 0;
+    int64_t lo = INT64_MAX, hi = INT64_MIN;
+    uint64_t odd = 0;
 
+    /* compared as signed numbers, which vectorises: an address of the upper half makes lo negative */
     settle(address, w->mask);
     VECTOR EACH_LANE {
         int64_t a = (int64_t)address[l];
 
-        lo = (uint64_t)(a < (int64_t)lo ? a : (int64_t)lo);
-        hi = (uint64_t)(a > (int64_t)hi ? a : (int64_t)hi);
+        lo = a < lo ? a : lo;
+        hi = a > hi ? a : hi;
         odd |= address[l];
     }
-    if (lo >= cache->lo && hi + bytes <= cache->hi && !(odd & (bytes - 1)))
+    if (lo >= (int64_t)cache->lo && hi < (int64_t)cache->hi && cache->hi - (uint64_t)hi >= bytes &&
+        !(odd & (bytes - 1)))
         return WHERE_GLOBAL;
     return check_lanes(w, i, address, bytes, write);
 }
@@ -175,7 +178,7 @@ enum where check_shared(struct warp *w, const struct insn *i, uint64_t *address,
     /* the union of the bits is no less than the highest address */
     settle(address, w->mask);
     VECTOR EACH_LANE bits |= address[l];
-    if (bits + bytes <= limit && !(bits & (bytes - 1))) {
+    if (bits < limit && bits + bytes <= limit && !(bits & (bytes - 1))) {
         VECTOR EACH_LANE address[l] += base;
         return WHERE_SHARED;
     }
@@ -184,7 +187,7 @@ enum where check_shared(struct warp *w, const struct insn *i, uint64_t *address,
             misaligned(w, i, l, address[l], bytes, write);
             return WHERE_FAULT;
         }
-        if (address[l] > limit || address[l] + bytes > limit) {
+        if (address[l] >= limit || address[l] + bytes > limit) {
             address[l] += windows_at;
             lane_window(w, i, l, &address[l], bytes, write, WINDOW_SHARED);
             return WHERE_FAULT;

@@ -29,7 +29,7 @@ PATTERN(pattern32, uint32_t)
 
 INLINE bool cached(const struct range *cache, uint64_t at, unsigned bytes, unsigned align)
 {
-    return at >= cache->lo && at + bytes <= cache->hi && !(at & (align - 1));
+    return at >= cache->lo && at < cache->hi && cache->hi - at >= bytes && !(at & (align - 1));
 }
 
 INLINE bool inside(const struct block *b, uint32_t at, unsigned bytes, unsigned align)
@@ -296,6 +296,44 @@ INLINE const struct insn *store_shared(struct warp *w, const struct insn *i, uns
     return i + 1;
 }
 
+/* Local memory by 64-bit offsets: each lane's own lies local_bytes behind the one before. */
+INLINE bool local_places(const struct warp *w, const struct insn *i, uint64_t *place, unsigned step)
+{
+    const uint64_t *a = ROW_OF(uint64_t, 1);
+    uint64_t bits = 0, imm = (uint64_t)i->imm, each = w->program->local_bytes;
+    uint32_t mask = w->mask;
+
+    VECTOR EACH_LANE {
+        uint64_t at = (a[l] + imm) & (0 - (uint64_t)(mask >> l & 1));
+
+        bits |= at;
+        place[l] = at + (uint64_t)l * each;
+    }
+    /* the union of the bits is no less than the highest offset */
+    return bits + step <= each && bits < each && !(bits & (step - 1));
+}
+
+INLINE const struct insn *load_local(struct warp *w, const struct insn *i, unsigned size, unsigned n,
+                                     bool sign)
+{
+    uint64_t place[LANES];
+
+    if (!local_places(w, i, place, size * n))
+        return op_load(w, i);
+    get_uint64_t(w, i, w->local, place, size, n, sign);
+    return i + 1;
+}
+
+INLINE const struct insn *store_local(struct warp *w, const struct insn *i, unsigned size, unsigned n)
+{
+    uint64_t place[LANES];
+
+    if (!local_places(w, i, place, size * n))
+        return op_store(w, i);
+    put_uint64_t(w, i, w->local, place, size, n);
+    return i + 1;
+}
+
 /* Every case: bytes, elements. */
 #define CASES(_case) \
     _case(1, 1) _case(1, 2) _case(1, 4) _case(2, 1) _case(2, 2) _case(2, 4) _case(4, 1) _case(4, 2) \
@@ -304,6 +342,8 @@ INLINE const struct insn *store_shared(struct warp *w, const struct insn *i, uns
 #define FORMS(_s, _n)                                                                       \
     OP(ldg_##_s##_n) { return load_global(w, i, _s, _n, false); }                           \
     OP(lds_##_s##_n) { return load_shared(w, i, _s, _n, false); }                           \
+    OP(ldl_##_s##_n) { return load_local(w, i, _s, _n, false); }                            \
+    OP(stl_##_s##_n) { return store_local(w, i, _s, _n); }                                  \
     OP(stg_##_s##_n) { return store_global(w, i, _s, _n); }                                 \
     OP(sts_##_s##_n) { return store_shared(w, i, _s, _n); }
 CASES(FORMS)
@@ -311,21 +351,24 @@ OP(ldg_s1) { return load_global(w, i, 1, 1, true); }
 OP(ldg_s2) { return load_global(w, i, 2, 1, true); }
 OP(lds_s1) { return load_shared(w, i, 1, 1, true); }
 OP(lds_s2) { return load_shared(w, i, 2, 1, true); }
+OP(ldl_s1) { return load_local(w, i, 1, 1, true); }
+OP(ldl_s2) { return load_local(w, i, 2, 1, true); }
 
 static const struct quick {
     uint8_t size, n;
-    op_fn load_global, load_shared, store_global, store_shared;
+    op_fn load_global, load_shared, load_local, store_global, store_shared, store_local;
 } quick[] = {
-#define ENTRY(_s, _n) {_s, _n, ldg_##_s##_n, lds_##_s##_n, stg_##_s##_n, sts_##_s##_n},
+#define ENTRY(_s, _n) {_s, _n, ldg_##_s##_n, lds_##_s##_n, ldl_##_s##_n, stg_##_s##_n, sts_##_s##_n, \
+                       stl_##_s##_n},
     CASES(ENTRY)
 };
 
 /* The forms for an access. NULL: none, a row has another width or there is a sink. */
 static const struct quick *find(unsigned kind, unsigned size, unsigned n, unsigned width)
 {
-    if (kind & (MEM_LOCAL | MEM_CHECKED) || width != (size == 8 ? 8u : 4u))
+    if (kind & MEM_CHECKED || width != (size == 8 ? 8u : 4u))
         return NULL;
-    /* shared memory by 32-bit addresses, the rest by 64-bit ones */
+    /* shared memory by 32-bit addresses, the others by 64-bit ones */
     if (!(kind & MEM_SHARED) != !(kind & MEM_ADDRESS_32))
         return NULL;
     for (size_t k = 0; k < sizeof quick / sizeof *quick; k++)
@@ -344,14 +387,18 @@ op_fn load_fn(unsigned kind, unsigned size, unsigned n, unsigned width)
             return op_load;
         if (kind & MEM_SHARED)
             return size == 1 ? lds_s1 : lds_s2;
+        if (kind & MEM_LOCAL)
+            return size == 1 ? ldl_s1 : ldl_s2;
         return size == 1 ? ldg_s1 : ldg_s2;
     }
-    return !q ? op_load : kind & MEM_SHARED ? q->load_shared : q->load_global;
+    return !q ? op_load : kind & MEM_SHARED ? q->load_shared
+           : kind & MEM_LOCAL ? q->load_local : q->load_global;
 }
 
 op_fn store_fn(unsigned kind, unsigned size, unsigned n, unsigned width)
 {
     const struct quick *q = find(kind, size, n, width);
 
-    return !q ? op_store : kind & MEM_SHARED ? q->store_shared : q->store_global;
+    return !q ? op_store : kind & MEM_SHARED ? q->store_shared
+           : kind & MEM_LOCAL ? q->store_local : q->store_global;
 }

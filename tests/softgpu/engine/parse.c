@@ -261,10 +261,29 @@ static void parse_tuning(struct parser *ps, struct ptx_func *func)
     }
 }
 
+/* The name under which the module's maps have a symbol: with several texts, one that is not visible
+ * outside its own gets the text's number. */
+static const char *link_name(struct parser *ps, const char *name, struct linkage linkage)
+{
+    char all[1024];
+    const char *key;
+
+    if (ps->text == 0 || linkage.visible || linkage.external || linkage.weak)
+        return name;
+    key = map_get(&ps->locals, name);
+    if (key)
+        return key;
+    snprintf(all, sizeof all, "%s@%u", name, ps->text);
+    key = pool_strndup(&ps->ld->pool, all, strlen(all));
+    map_put(&ps->locals, &ps->ld->pool, name, (void *)(uintptr_t)key);
+    return key;
+}
+
 static void parse_func(struct parser *ps, bool entry, struct linkage linkage)
 {
     struct ptx_func *func = pool_alloc(&ps->ld->pool, sizeof *func), *old;
     struct ptx_module *m = ps->module;
+    const char *key;
 
     func->entry = entry;
     func->line = ps->lx.token_line;
@@ -282,12 +301,13 @@ static void parse_func(struct parser *ps, bool entry, struct linkage linkage)
     else
         lex_expect(&ps->lx, ';');
 
-    old = map_get(&m->funcs, func->name);
+    key = link_name(ps, func->name, linkage);
+    old = map_get(&m->funcs, key);
     if (!old) {
         func->index = m->nfuncs;
         *(struct ptx_func **)pool_push(&ps->ld->pool, (void **)&m->func, &m->nfuncs, &m->funcs_room,
                                        sizeof *m->func) = func;
-        map_put(&m->funcs, &ps->ld->pool, func->name, func);
+        map_put(&m->funcs, &ps->ld->pool, key, func);
     } else if (!old->has_body) {
         unsigned index = old->index;
 
@@ -301,12 +321,14 @@ static void parse_func(struct parser *ps, bool entry, struct linkage linkage)
 static void add_var(struct parser *ps, struct ptx_var *var)
 {
     struct ptx_module *m = ps->module;
-    struct ptx_var *old = map_get(&m->vars, var->name);
+    struct linkage linkage = {var->external, var->visible, var->weak};
+    const char *key = link_name(ps, var->name, linkage);
+    struct ptx_var *old = map_get(&m->vars, key);
 
     if (!old) {
         *(struct ptx_var **)pool_push(&ps->ld->pool, (void **)&m->var, &m->nvars, &m->vars_room,
                                       sizeof *m->var) = var;
-        map_put(&m->vars, &ps->ld->pool, var->name, var);
+        map_put(&m->vars, &ps->ld->pool, key, var);
     } else if (old->external && !(old->space == SPACE_SHARED && var->external)) {
         *old = *var;
     } else if (!var->external && !old->weak && !var->weak) {
@@ -320,6 +342,25 @@ static void parse_vars(struct parser *ps, enum ptx_space space, struct linkage l
         add_var(ps, parse_var(ps, space, linkage));
     while (lex_accept(&ps->lx, ','));
     lex_expect(&ps->lx, ';');
+}
+
+/* .alias name, of: a function that was declared is another one */
+static void parse_alias(struct parser *ps)
+{
+    struct ptx_func *name = map_get(&ps->module->funcs, lex_name(&ps->lx)), *of;
+
+    lex_expect(&ps->lx, ',');
+    of = map_get(&ps->module->funcs, lex_name(&ps->lx));
+    lex_expect(&ps->lx, ';');
+    if (!name || !of || !of->has_body)
+        loader_fail(ps->ld, ps->lx.token_line, ".alias of unknown functions");
+    if (!name->has_body) {
+        struct ptx_func own = *name;
+
+        *name = *of;
+        name->name = own.name;
+        name->index = own.index;
+    }
 }
 
 static void parse_top(struct parser *ps)
@@ -352,19 +393,45 @@ static void parse_top(struct parser *ps)
 
         lex_next(lx);
         parse_vars(ps, space, linkage);
+    } else if (lex_word(lx, ".alias")) {
+        lex_next(lx);
+        parse_alias(ps);
     } else if (!lex_accept(lx, ';')) {
         loader_fail(ps->ld, lx->token_line, "unknown directive %s", lx->text);
     }
 }
 
+/* Symbols of this text alone are known to the module under another name. */
+static void name_locals(struct parser *ps, unsigned first_var)
+{
+    for (unsigned k = 0; k < ps->nsymbols; k++) {
+        const char *key = map_get(&ps->locals, ps->symbol[k]->name);
+
+        if (key)
+            ps->symbol[k]->name = key;
+    }
+    for (unsigned k = first_var; k < ps->module->nvars; k++) {
+        struct ptx_var *var = ps->module->var[k];
+
+        for (unsigned n = 0; n < var->ninit; n++) {
+            const char *key = var->init[n].symbol ? map_get(&ps->locals, var->init[n].symbol) : NULL;
+
+            if (key)
+                var->init[n].symbol = key;
+        }
+    }
+}
+
 void ptx_parse(struct loader *ld, struct ptx_module *module, const char *text, size_t len)
 {
-    struct parser ps = {.ld = ld, .module = module};
+    struct parser ps = {.ld = ld, .module = module, .text = module->texts++};
+    unsigned first_var = module->nvars;
 
     ps.lx = (struct lexer){.ld = ld, .at = text, .end = text + len, .line = 1};
     lex_next(&ps.lx);
     while (ps.lx.token != TOK_END)
         parse_top(&ps);
+    name_locals(&ps, first_var);
 }
 
 bool ptx_split(struct pool *pool, const char *mnemonic, struct ptx_insn *insn)

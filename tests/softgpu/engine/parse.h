@@ -23,6 +23,11 @@ struct parser {
         struct scope *scope;
     } *pending;
     unsigned npending, pending_room;
+    /* names that only this text knows, and what they are called among all texts */
+    struct map locals;
+    unsigned text; /* its number */
+    struct ptx_operand **symbol; /* operands that name something outside their function */
+    unsigned nsymbols, symbols_room;
 };
 
 struct linkage {

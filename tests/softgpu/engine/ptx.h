@@ -122,6 +122,7 @@ struct ptx_module {
     struct ptx_var **var;
     unsigned nvars, vars_room;
     struct map funcs, vars; /* by name */
+    unsigned texts;         /* read so far */
 };
 
 /* What a load carries along: its memory and where an error goes. */
