@@ -7,8 +7,11 @@ top=$(cd "${srcdir:-.}" && pwd)
 json=$PWD/accept_softgpu.$$.json
 trap 'rm -f "$json"' EXIT
 
-out=$("$top/tests/gpu/accept" --softgpu --build . --parts gemm --json "$json")
+status=0
+out=$("$top/tests/gpu/accept" --softgpu --build . --parts conformance,gemm --json "$json") || status=$?
 printf '%s\n' "$out"
+[ "$status" -eq 0 ]
+printf '%s\n' "$out" | grep -q '^conformance *passed'
 printf '%s\n' "$out" | grep -q '^gemm *passed'
 printf '%s\n' "$out" | grep -q 'times modelled'
 python3 - "$json" <<'END'
