@@ -7,14 +7,38 @@ struct Shape {
     int m, n, k;
     bool transposed_a, transposed_b;
     float alpha, beta;
-    int lda() const { return (transposed_a ? k : m) + 1; }
-    int ldb() const { return (transposed_b ? n : k) + 2; }
-    int ldc() const { return m + 3; }
-    size_t size_a() const { return (size_t)lda() * (transposed_a ? m : k); }
-    size_t size_b() const { return (size_t)ldb() * (transposed_b ? k : n); }
-    size_t size_c() const { return (size_t)ldc() * n; }
-    cublasOperation_t op_a() const { return transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N; }
-    cublasOperation_t op_b() const { return transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N; }
+    int lda() const
+    {
+        return (transposed_a ? k : m) + 1;
+    }
+    int ldb() const
+    {
+        return (transposed_b ? n : k) + 2;
+    }
+    int ldc() const
+    {
+        return m + 3;
+    }
+    size_t size_a() const
+    {
+        return (size_t)lda() * (transposed_a ? m : k);
+    }
+    size_t size_b() const
+    {
+        return (size_t)ldb() * (transposed_b ? k : n);
+    }
+    size_t size_c() const
+    {
+        return (size_t)ldc() * n;
+    }
+    cublasOperation_t op_a() const
+    {
+        return transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    }
+    cublasOperation_t op_b() const
+    {
+        return transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+    }
 };
 
 // Operands of `count` products one after the other, on both sides.
@@ -31,7 +55,8 @@ struct Batch {
     {
     }
 
-    void add_pointers(std::vector<float *> &as, std::vector<float *> &bs, std::vector<float *> &cs) const
+    void add_pointers(std::vector<float *> &as, std::vector<float *> &bs,
+                      std::vector<float *> &cs) const
     {
         for (int i = 0; i < count; i++) {
             as.push_back(d_a + i * shape.size_a());
@@ -40,7 +65,8 @@ struct Batch {
         }
     }
 
-    // Largest error over the bound of FP32 arithmetic; what lies between the columns must be as it was.
+    // Largest error over the bound of FP32 arithmetic; what lies between the columns must be as it
+    // was.
     double error() const
     {
         double worst = 0;
@@ -71,8 +97,9 @@ static void by_pointers(cublasHandle_t blas)
     std::vector<float *> as, bs, cs;
     batch.add_pointers(as, bs, cs);
     const Shape &s = batch.shape;
-    BLAS(cublasSgemmBatched(blas, s.op_a(), s.op_b(), s.m, s.n, s.k, &s.alpha, to_device(as), s.lda(),
-                            to_device(bs), s.ldb(), &s.beta, to_device(cs), s.ldc(), batch.count));
+    BLAS(cublasSgemmBatched(blas, s.op_a(), s.op_b(), s.m, s.n, s.k, &s.alpha, to_device(as),
+                            s.lda(), to_device(bs), s.ldb(), &s.beta, to_device(cs), s.ldc(),
+                            batch.count));
     double error = batch.error();
     std::printf("batched: pointers %.2f\n", error);
     require(error < 1, "products by pointers");
@@ -117,9 +144,9 @@ static void by_groups(cublasHandle_t blas)
         counts.push_back(batch.count);
     }
     BLAS(cublasSgemmGroupedBatched(blas, op_a.data(), op_b.data(), m.data(), n.data(), k.data(),
-                                   alpha.data(), to_device(as), lda.data(), to_device(bs), ldb.data(),
-                                   beta.data(), to_device(cs), ldc.data(), (int)batches.size(),
-                                   counts.data()));
+                                   alpha.data(), to_device(as), lda.data(), to_device(bs),
+                                   ldb.data(), beta.data(), to_device(cs), ldc.data(),
+                                   (int)batches.size(), counts.data()));
     for (const Batch &batch : batches) {
         double error = batch.error();
         std::printf("batched: group of %d %.2f\n", batch.count, error);

@@ -12,8 +12,9 @@ enum { N = 64, BUFFERS = 6, ROUNDS = 3, THREADS = 128 };
 
 static const char ptx[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
-    "// Counts the elements of the second and later of n-element buffers that differ from the first.\n"
-    ".visible .entry compare(.param .u64 buffers, .param .u64 wrong, .param .u32 n, .param .u32 count)\n"
+    "// Counts the elements of the later buffers that differ from the first.\n"
+    ".visible .entry compare(.param .u64 buffers, .param .u64 wrong, .param .u32 n,\n"
+    ".param .u32 count)\n"
     "{\n"
     ".reg .pred %p<4>; .reg .b32 %r<10>; .reg .b64 %d<8>; .reg .f32 %f<5>;\n"
     "ld.param.u64 %d1, [buffers];\nld.param.u64 %d2, [wrong];\n"
@@ -29,14 +30,14 @@ static const char ptx[] =
     "add.u32 %r7, %r7, 1;\nbra next;\n"
     "done:\nred.global.add.u32 [%d2], %r8;\nret;\n}\n";
 
-static void check(int error, const char *what)
+static void check_result(int error, const char *what)
 {
     if (error != 0) {
         fprintf(stderr, "burn: %s: error %d\n", what, error);
         exit(1);
     }
 }
-#define OK(_call) check((int)(_call), #_call)
+#define OK(_call) check_result((int)(_call), #_call)
 
 static CUfunction compare;
 
@@ -45,7 +46,8 @@ static unsigned count_wrong(CUdeviceptr buffers, CUdeviceptr wrong)
     unsigned n = N * N, count = BUFFERS, result;
     void *params[] = {&buffers, &wrong, &n, &count};
     OK(cuMemsetD32(wrong, 0, 1));
-    OK(cuLaunchKernel(compare, (n + THREADS - 1) / THREADS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL));
+    OK(cuLaunchKernel(compare, (n + THREADS - 1) / THREADS, 1, 1, THREADS, 1, 1, 0, NULL, params,
+                      NULL));
     OK(cuMemcpyDtoH(&result, wrong, sizeof result));
     return result;
 }

@@ -69,7 +69,7 @@ int main()
     CUDA(cudaMallocHost(&rr, sizeof *rr));
     *rr = first_rr;
     int rounds = 0;
-    for (; rounds < max_rounds && *rr > 1e-10f * first_rr; rounds++) {
+    for (; rounds<max_rounds && * rr> 1e-10f * first_rr; rounds++) {
         CUDA(cudaGraphLaunch(exec, stream));
         CUDA(cudaMemcpyAsync(rr, &s->rr, sizeof *rr, cudaMemcpyDeviceToHost, stream));
         CUDA(cudaStreamSynchronize(stream));

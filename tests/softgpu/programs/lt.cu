@@ -72,8 +72,8 @@ int main()
             continue;
         CUDA(cudaEventRecord(start, stream));
         for (int repeat = 0; repeat < repeats; repeat++)
-            BLAS(cublasLtMatmul(lt, matmul, &alpha, d_a, of_a, d_b, of_b, &beta, d_c, of_c, d_d, of_d,
-                                &results[i].algo, workspace, workspace_bytes, stream));
+            BLAS(cublasLtMatmul(lt, matmul, &alpha, d_a, of_a, d_b, of_b, &beta, d_c, of_c, d_d,
+                                of_d, &results[i].algo, workspace, workspace_bytes, stream));
         CUDA(cudaEventRecord(stop, stream));
         CUDA(cudaEventSynchronize(stop));
         float ms;

@@ -16,7 +16,8 @@ static void work(unsigned number)
 {
     const int n = 48, rounds = 4;
     const float one = 1, zero = 0;
-    std::vector<float> a = random_values(n * n, 100 + number), x = random_values(n * n, 200 + number);
+    std::vector<float> a = random_values(n * n, 100 + number),
+                       x = random_values(n * n, 200 + number);
     float *d_a = to_device(a), *d_x = to_device(x), *d_y;
     CUDA(cudaMalloc(&d_y, sizeof(float) * n * n));
     cublasHandle_t blas;
@@ -26,7 +27,8 @@ static void work(unsigned number)
     for (int round = 0; round < rounds; round++) {
         const float b = 0.25f * (float)(number + 1);
         axpb<<<(n * n + 255) / 256, 256>>>(d_x, n * n, 0.5f, b);
-        BLAS(cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, d_a, n, d_x, n, &zero, d_y, n));
+        BLAS(cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, d_a, n, d_x, n, &zero, d_y,
+                         n));
         CUDA(cudaMemcpyAsync(d_x, d_y, sizeof(float) * n * n, cudaMemcpyDeviceToDevice));
         std::vector<double> next(n * n, 0.0);
         for (int j = 0; j < n; j++)

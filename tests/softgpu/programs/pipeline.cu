@@ -85,7 +85,8 @@ int main(int argc, char **argv)
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
         Set &set = sets[chunk % SETS];
         wait(REUSE, up, set.in_free);
-        CUDA(cudaMemcpyAsync(set.in, input + chunk * N, sizeof(float) * N, cudaMemcpyHostToDevice, up));
+        CUDA(cudaMemcpyAsync(set.in, input + chunk * N, sizeof(float) * N, cudaMemcpyHostToDevice,
+                             up));
         CUDA(cudaEventRecord(set.uploaded, up));
 
         wait(UPLOADED, work, set.uploaded);

@@ -58,8 +58,8 @@ struct Poisson {
 };
 
 // y = A x, one warp a row.
-__global__ void multiply(const int *starts, const int *columns, const float *entries, const float *x,
-                         float *y)
+__global__ void multiply(const int *starts, const int *columns, const float *entries,
+                         const float *x, float *y)
 {
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     if (row >= N)
@@ -76,8 +76,8 @@ __global__ void multiply(const int *starts, const int *columns, const float *ent
 static inline void multiply_on(const Poisson &p, const float *x, float *y, cudaStream_t stream)
 {
     constexpr int ROWS = 4;
-    multiply<<<(N + ROWS - 1) / ROWS, 32 * ROWS, 0, stream>>>(p.d_starts, p.d_columns, p.d_entries, x,
-                                                            y);
+    multiply<<<(N + ROWS - 1) / ROWS, 32 * ROWS, 0, stream>>>(p.d_starts, p.d_columns, p.d_entries,
+                                                              x, y);
     CUDA(cudaGetLastError());
 }
 
