@@ -51,11 +51,16 @@ int64_t pick(int64_t from, int64_t to)
 size_t size_of(cudaDataType type)
 {
     switch (type) {
-    case CUDA_R_8I: case CUDA_R_8F_E4M3: case CUDA_R_8F_E5M2:
+    case CUDA_R_8I:
+    case CUDA_R_8F_E4M3:
+    case CUDA_R_8F_E5M2:
         return 1;
-    case CUDA_R_16F: case CUDA_R_16BF: case CUDA_C_8I:
+    case CUDA_R_16F:
+    case CUDA_R_16BF:
+    case CUDA_C_8I:
         return 2;
-    case CUDA_R_32F: case CUDA_R_32I:
+    case CUDA_R_32F:
+    case CUDA_R_32I:
         return 4;
     case CUDA_C_64F:
         return 16;
@@ -137,7 +142,8 @@ static double decode_part(cudaDataType type, const char *p)
     double d;
     int32_t w;
     switch (type) {
-    case CUDA_R_8I: case CUDA_C_8I:
+    case CUDA_R_8I:
+    case CUDA_C_8I:
         return *(const int8_t *)p;
     case CUDA_R_8F_E4M3:
         return decode_small(*(const uint8_t *)p, 4, 3, false);
@@ -149,7 +155,8 @@ static double decode_part(cudaDataType type, const char *p)
     case CUDA_R_16BF:
         memcpy(&h, p, sizeof h);
         return decode_small(h, 8, 7, true);
-    case CUDA_R_32F: case CUDA_C_32F:
+    case CUDA_R_32F:
+    case CUDA_C_32F:
         memcpy(&f, p, sizeof f);
         return (double)f;
     case CUDA_R_32I:
@@ -167,7 +174,8 @@ static void encode_part(cudaDataType type, double x, char *p)
     uint16_t h;
     const int32_t w = isnan(x) ? 0 : (int32_t)x;
     switch (type) {
-    case CUDA_R_8I: case CUDA_C_8I:
+    case CUDA_R_8I:
+    case CUDA_C_8I:
         *p = (char)(int8_t)rint(x);
         break;
     case CUDA_R_8F_E4M3:
@@ -184,7 +192,8 @@ static void encode_part(cudaDataType type, double x, char *p)
         h = (uint16_t)encode_small(x, 8, 7, 3.3895313892515355e38, false);
         memcpy(p, &h, sizeof h);
         break;
-    case CUDA_R_32F: case CUDA_C_32F:
+    case CUDA_R_32F:
+    case CUDA_C_32F:
         memcpy(p, &f, sizeof f);
         break;
     case CUDA_R_32I:
@@ -200,7 +209,7 @@ number decode(cudaDataType type, const void *from)
     const size_t part = size_of(type) / 2;
     if (!complex_type(type))
         return decode_part(type, from);
-    return CMPLX(decode_part(type, from), decode_part(type, (const char *)from + part));
+    return complex_of(decode_part(type, from), decode_part(type, (const char *)from + part));
 }
 
 void encode(cudaDataType type, number x, void *to)
@@ -226,8 +235,9 @@ struct array array_new(cudaDataType type, int64_t n)
     struct array x = array_alloc(type, n);
     const bool whole = type == CUDA_R_8I || type == CUDA_C_8I || type == CUDA_R_32I;
     for (int64_t i = 0; i < n; i++)
-        array_set(&x, i, whole ? CMPLX((double)pick(-9, 9), (double)pick(-9, 9))
-                               : CMPLX(uniform(), uniform()));
+        array_set(&x, i,
+                  whole ? complex_of((double)pick(-9, 9), (double)pick(-9, 9))
+                        : complex_of(uniform(), uniform()));
     array_put(&x);
     return x;
 }
@@ -273,9 +283,9 @@ void close_to(number got, number want, double bound, const char *what, int64_t i
 {
     const double error = fmax(fabs(creal(got) - creal(want)), fabs(cimag(got) - cimag(want)));
     if (!(error <= bound))
-        ck_abort_msg("%s: element (%lld, %lld) is %.9g%+.9gi, should be %.9g%+.9gi within %.3g", what,
-                     (long long)i, (long long)j, creal(got), cimag(got), creal(want), cimag(want),
-                     bound);
+        ck_abort_msg("%s: element (%lld, %lld) is %.9g%+.9gi, should be %.9g%+.9gi within %.3g",
+                     what, (long long)i, (long long)j, creal(got), cimag(got), creal(want),
+                     cimag(want), bound);
 }
 
 int64_t at_op(cublasOperation_t op, int64_t i, int64_t j, int64_t ld)

@@ -14,10 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(_call) ck_assert_int_eq((int)(_call), 0)
+#define OK(_call)              ck_assert_int_eq((int)(_call), 0)
 #define STATUS(_call, _status) ck_assert_int_eq((int)(_call), (int)CUBLAS_STATUS_##_status)
 
 typedef double complex number;
+
+/* CMPLX of C11, which some compilers lack with this C library */
+static inline number complex_of(double re, double im)
+{
+    const double parts[2] = {re, im};
+    number x;
+    memcpy(&x, parts, sizeof x);
+    return x;
+}
 
 extern cublasHandle_t handle; /* made for each test by blas_setup */
 void blas_setup(void);
@@ -25,7 +34,7 @@ void blas_teardown(void);
 uint64_t counter(const char *name);
 
 /* Numbers that are the same on every machine. */
-double uniform(void);            /* in (-1, 1) */
+double uniform(void);                   /* in (-1, 1) */
 int64_t pick(int64_t from, int64_t to); /* both included */
 
 size_t size_of(cudaDataType type);
@@ -43,7 +52,7 @@ struct array {
     char *host;
     CUdeviceptr device;
 };
-struct array array_new(cudaDataType type, int64_t n); /* random numbers, on the device too */
+struct array array_new(cudaDataType type, int64_t n);    /* random numbers, on the device too */
 struct array array_poison(cudaDataType type, int64_t n); /* bytes 0xff */
 void array_put(const struct array *x);
 void array_get(struct array *x);
@@ -60,7 +69,9 @@ int64_t at_op(cublasOperation_t op, int64_t i, int64_t j, int64_t ld);
 number conj_op(cublasOperation_t op, number x);
 
 Suite *suite_gemm(void);
+Suite *suite_rules(void);
 Suite *suite_lt(void);
+Suite *suite_lt_rules(void);
 Suite *suite_vector(void);
 Suite *suite_matrix(void);
 Suite *suite_misc(void);

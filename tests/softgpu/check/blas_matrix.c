@@ -8,8 +8,11 @@
 static const cudaDataType types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F};
 
 typedef void (*generic)(void);
-#define FOUR(_a, _b, _c, _d) {(generic)_a, (generic)_b, (generic)_c, (generic)_d}
-#define TYPES(_routine) \
+#define FOUR(_a, _b, _c, _d)                                                                       \
+    {                                                                                              \
+        (generic) _a, (generic)_b, (generic)_c, (generic)_d                                        \
+    }
+#define TYPES(_routine)                                                                            \
     FOUR(cublasS##_routine, cublasD##_routine, cublasC##_routine, cublasZ##_routine)
 #define CALL(_table, _t, ...) ((cublasStatus_t(*)(__VA_ARGS__))(_table)[_t])
 typedef cublasHandle_t hd;
@@ -59,7 +62,7 @@ static struct dense copy_of(const struct dense *a)
 
 static number random_scalar(int t, char bytes[16])
 {
-    const number x = pick(0, 5) == 0 ? 0.0 : CMPLX(uniform(), t >= 2 ? uniform() : 0.0);
+    const number x = pick(0, 5) == 0 ? 0.0 : complex_of(uniform(), t >= 2 ? uniform() : 0.0);
     encode(types[t], x, bytes);
     return decode(types[t], bytes);
 }
@@ -72,7 +75,8 @@ static bool in_triangle(bool lower, int i, int j)
 START_TEST(symmetric_products)
 {
     static const generic symm[] = TYPES(symm_v2);
-    static const generic hemm[] = FOUR(cublasSsymm_v2, cublasDsymm_v2, cublasChemm_v2, cublasZhemm_v2);
+    static const generic hemm[] =
+        FOUR(cublasSsymm_v2, cublasDsymm_v2, cublasChemm_v2, cublasZhemm_v2);
     const int t = _i;
     for (int round = 0; round < 30; round++) {
         const bool left = pick(0, 1), lower = pick(0, 1), hermitian = t >= 2 && pick(0, 1);
@@ -81,10 +85,10 @@ START_TEST(symmetric_products)
         struct dense c = dense_new(types[t], m, n), old = copy_of(&c);
         char pa[16], pb[16];
         const number alpha = random_scalar(t, pa), beta = random_scalar(t, pb);
-        OK(CALL(hermitian ? hemm : symm, t, hd, side_t, uplo_t, int, int, in, in, int, in, int, in, out,
-                int)(handle, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
-                     lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER, m, n, pa, PTR(a.data),
-                     a.ld, PTR(b.data), b.ld, pb, PTR(c.data), c.ld));
+        OK(CALL(hermitian ? hemm : symm, t, hd, side_t, uplo_t, int, int, in, in, int, in, int, in,
+                out, int)(handle, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
+                          lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER, m, n, pa,
+                          PTR(a.data), a.ld, PTR(b.data), b.ld, pb, PTR(c.data), c.ld));
         array_get(&c.data);
         for (int j = 0; j < n; j++)
             for (int i = 0; i < m; i++) {
@@ -92,13 +96,14 @@ START_TEST(symmetric_products)
                 for (int q = 0; q < order; q++) {
                     const int r = left ? i : q, s = left ? q : j;
                     number e = in_triangle(lower, r, s) ? at(&a, r, s)
-                               : hermitian             ? conj(at(&a, s, r))
-                                                       : at(&a, s, r);
+                               : hermitian              ? conj(at(&a, s, r))
+                                                        : at(&a, s, r);
                     if (hermitian && r == s)
                         e = creal(e);
                     sum += e * (left ? at(&b, q, j) : at(&b, i, q));
                 }
-                close_to(at(&c, i, j), alpha * sum + beta * at(&old, i, j), 200 * unit(t), "symm", i, j);
+                close_to(at(&c, i, j), alpha * sum + beta * at(&old, i, j), 200 * unit(t), "symm",
+                         i, j);
             }
         array_free(&a.data);
         array_free(&b.data);
@@ -132,18 +137,18 @@ START_TEST(rank_k_updates)
         memcpy(scalars.host, pa, 16);
         memcpy(scalars.host + 16, pb, 16);
         array_put(&scalars);
-        OK(cublasSetPointerMode_v2(handle, device ? CUBLAS_POINTER_MODE_DEVICE
-                                                  : CUBLAS_POINTER_MODE_HOST));
+        OK(cublasSetPointerMode_v2(handle,
+                                   device ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST));
         in da = device ? PTR(scalars) : (void *)pa, db = device ? (char *)PTR(scalars) + 16 : pb;
         const uplo_t uplo = lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
         if (kind == 0)
-            OK(CALL(hermitian ? herk : syrk, t, hd, uplo_t, op_t, int, int, in, in, int, in, out, int)(
-                handle, uplo, op, n, k, da, PTR(a.data), a.ld, db, PTR(c.data), c.ld));
+            OK(CALL(hermitian ? herk : syrk, t, hd, uplo_t, op_t, int, int, in, in, int, in, out,
+                    int)(handle, uplo, op, n, k, da, PTR(a.data), a.ld, db, PTR(c.data), c.ld));
         else
             OK(CALL(kind == 1 ? (hermitian ? her2k : syr2k) : (hermitian ? herkx : syrkx), t, hd,
-                    uplo_t, op_t, int, int, in, in, int, in, int, in, out, int)(
-                handle, uplo, op, n, k, da, PTR(a.data), a.ld, PTR(b.data), b.ld, db, PTR(c.data),
-                c.ld));
+                    uplo_t, op_t, int, int, in, in, int, in, int, in, out,
+                    int)(handle, uplo, op, n, k, da, PTR(a.data), a.ld, PTR(b.data), b.ld, db,
+                         PTR(c.data), c.ld));
         array_get(&c.data);
         const struct dense *second = kind == 0 ? &a : &b;
         const op_t first_op = op, second_op = op == CUBLAS_OP_N ? turned : CUBLAS_OP_N;
@@ -203,8 +208,8 @@ START_TEST(triangular_matrices)
                 handle, side, uplo, op, diag, m, n, pa, PTR(a.data), a.ld, PTR(c.data), c.ld));
         else
             OK(CALL(trmm, t, hd, side_t, uplo_t, op_t, diag_t, int, int, in, in, int, in, int, out,
-                    int)(handle, side, uplo, op, diag, m, n, pa, PTR(a.data), a.ld, PTR(b.data), b.ld,
-                         PTR(c.data), c.ld));
+                    int)(handle, side, uplo, op, diag, m, n, pa, PTR(a.data), a.ld, PTR(b.data),
+                         b.ld, PTR(c.data), c.ld));
         array_get(&c.data);
         const struct dense *x = solve ? &c : &b;
         for (int j = 0; j < n; j++)
@@ -252,14 +257,14 @@ START_TEST(sums_and_diagonals)
                          10 * unit(t), "geam", i, j);
         struct dense d = dense_new(types[t], m, n);
         struct array x = array_new(types[t], left ? m : n);
-        OK(CALL(dgmm, t, hd, side_t, int, int, in, int, in, int, out, int)(
-            handle, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT, m, n, PTR(c.data), c.ld, PTR(x), 1,
-            PTR(d.data), d.ld));
+        OK(CALL(dgmm, t, hd, side_t, int, int, in, int, in, int, out,
+                int)(handle, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT, m, n, PTR(c.data), c.ld,
+                     PTR(x), 1, PTR(d.data), d.ld));
         array_get(&d.data);
         for (int j = 0; j < n; j++)
             for (int i = 0; i < m; i++)
-                close_to(at(&d, i, j), at(&c, i, j) * array_at(&x, left ? i : j), 10 * unit(t), "dgmm",
-                         i, j);
+                close_to(at(&d, i, j), at(&c, i, j) * array_at(&x, left ? i : j), 10 * unit(t),
+                         "dgmm", i, j);
         array_free(&a.data);
         array_free(&b.data);
         array_free(&c.data);
@@ -291,7 +296,7 @@ START_TEST(linear_systems)
         struct dense a[BATCH], lu[BATCH], b[BATCH], x[BATCH], inverse[BATCH], second[BATCH];
         for (int e = 0; e < BATCH; e++) {
             a[e] = dense_new(types[t], n, n);
-            a[e].ld = n; /* one leading dimension for the batch */
+            a[e].ld = n;                /* one leading dimension for the batch */
             for (int i = 0; i < n; i++) /* not diagonally dominant: pivots matter */
                 array_set(&a[e].data, (n - 1 - i) + (int64_t)i * n, at(&a[e], n - 1 - i, i) + 4.0);
             array_put(&a[e].data);
@@ -312,8 +317,8 @@ START_TEST(linear_systems)
         OK(CALL(getrs, t, hd, op_t, int, int, in, int, in, out, int, out, int)(
             handle, op, n, RIGHT, PTR(tlu), n, PTR(pivots), PTR(tx), n, &host_info, BATCH));
         ck_assert_int_eq(host_info, 0);
-        OK(CALL(getri, t, hd, int, in, int, in, out, int, out, int)(
-            handle, n, PTR(tlu), n, PTR(pivots), PTR(ti), n, PTR(info), BATCH));
+        OK(CALL(getri, t, hd, int, in, int, in, out, int, out,
+                int)(handle, n, PTR(tlu), n, PTR(pivots), PTR(ti), n, PTR(info), BATCH));
         OK(CALL(matinv, t, hd, int, in, int, out, int, out, int)(handle, n, PTR(ta), n, PTR(t2), n,
                                                                  PTR(info), BATCH));
         array_get(&info);
@@ -378,8 +383,8 @@ START_TEST(grouped_products)
         }
     struct array ta = table_of(a, ALL), tb = table_of(b, ALL), tc = table_of(c, ALL);
     const uint64_t calls = counter("gemm.f32"), entries = counter("gemm.f32.entries");
-    OK(cublasSgemmGroupedBatched(handle, transa, transb, m, n, k, alpha, PTR(ta), lda, PTR(tb), ldb, beta,
-                                 PTR(tc), ldc, GROUPS, size));
+    OK(cublasSgemmGroupedBatched(handle, transa, transb, m, n, k, alpha, PTR(ta), lda, PTR(tb), ldb,
+                                 beta, PTR(tc), ldc, GROUPS, size));
     ck_assert_uint_eq(counter("gemm.f32"), calls + 1);
     ck_assert_uint_eq(counter("gemm.f32.entries"), entries + ALL);
     for (int g = 0, e = 0; g < GROUPS; g++)
@@ -390,8 +395,9 @@ START_TEST(grouped_products)
                     number sum = 0.0;
                     for (int q = 0; q < k[g]; q++)
                         sum += at_tr(&a[e], transa[g], i, q) * at_tr(&b[e], transb[g], q, j);
-                    close_to(at(&c[e], i, j), (double)alpha[g] * sum + (double)beta[g] * at(&old[e], i, j),
-                             1e-5, "grouped", i, j);
+                    close_to(at(&c[e], i, j),
+                             (double)alpha[g] * sum + (double)beta[g] * at(&old[e], i, j), 1e-5,
+                             "grouped", i, j);
                 }
             array_free(&a[e].data);
             array_free(&b[e].data);
@@ -399,8 +405,9 @@ START_TEST(grouped_products)
             array_free(&old[e].data);
         }
     OK(cublasSetPointerMode_v2(handle, CUBLAS_POINTER_MODE_DEVICE));
-    STATUS(cublasSgemmGroupedBatched(handle, transa, transb, m, n, k, alpha, PTR(ta), lda, PTR(tb), ldb,
-                                     beta, PTR(tc), ldc, GROUPS, size), NOT_SUPPORTED);
+    STATUS(cublasSgemmGroupedBatched(handle, transa, transb, m, n, k, alpha, PTR(ta), lda, PTR(tb),
+                                     ldb, beta, PTR(tc), ldc, GROUPS, size),
+           NOT_SUPPORTED);
     OK(cublasSetPointerMode_v2(handle, CUBLAS_POINTER_MODE_HOST));
     array_free(&ta);
     array_free(&tb);
@@ -414,8 +421,8 @@ START_TEST(batched_gemv)
     enum { M = 6, N = 5, BATCH = 4 };
     struct array a = array_new(CUDA_R_32F, M * N * BATCH), x = array_new(CUDA_R_32F, N * BATCH);
     struct array y = array_poison(CUDA_R_32F, M * BATCH);
-    OK(cublasSgemvStridedBatched(handle, CUBLAS_OP_N, M, N, &one, PTR(a), M, M * N, PTR(x), 1, N, &zero,
-                                 PTR(y), 1, M, BATCH));
+    OK(cublasSgemvStridedBatched(handle, CUBLAS_OP_N, M, N, &one, PTR(a), M, M * N, PTR(x), 1, N,
+                                 &zero, PTR(y), 1, M, BATCH));
     array_get(&y);
     for (int e = 0; e < BATCH; e++)
         for (int i = 0; i < M; i++) {
@@ -459,8 +466,8 @@ END_TEST
 cublasStatus_t cublasInit(void);
 cublasStatus_t cublasShutdown(void);
 cublasStatus_t cublasGetError(void);
-void cublasSgemm(char, char, int, int, int, float, const float *, int, const float *, int, float, float *,
-                 int);
+void cublasSgemm(char, char, int, int, int, float, const float *, int, const float *, int, float,
+                 float *, int);
 float cublasSdot(int, const float *, int, const float *, int);
 int cublasIsamax(int, const float *, int);
 void cublasSaxpy(int, float, const float *, int, float *, int);
@@ -469,7 +476,8 @@ void cublasStrsm(char, char, char, char, int, int, float, const float *, int, fl
 START_TEST(without_handles)
 {
     OK(cublasInit());
-    struct array a = array_new(CUDA_R_32F, 6), b = array_new(CUDA_R_32F, 6), c = array_new(CUDA_R_32F, 4);
+    struct array a = array_new(CUDA_R_32F, 6), b = array_new(CUDA_R_32F, 6),
+                 c = array_new(CUDA_R_32F, 4);
     number want[4], dot = 0.0;
     for (int j = 0; j < 2; j++)
         for (int i = 0; i < 2; i++) {

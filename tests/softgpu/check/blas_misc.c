@@ -50,8 +50,8 @@ static void hard_floats(struct array *x)
         uint32_t bits = (uint32_t)pick(0, UINT32_MAX);
         const int keep = (int)pick(0, 23);
         if (i % 2 == 0) /* a short significand, or one that ends in exactly one half or nearly so */
-            bits = (bits & ~((UINT32_C(1) << keep) - 1)) + (keep > 0 ? UINT32_C(1) << (keep - 1) : 0) +
-                   (uint32_t)pick(-1, 1);
+            bits = (bits & ~((UINT32_C(1) << keep) - 1)) +
+                   (keep > 0 ? UINT32_C(1) << (keep - 1) : 0) + (uint32_t)pick(-1, 1);
         if (i % 3 == 0) /* where halves and FP8 numbers are */
             bits = (bits & 0x807fffff) | (uint32_t)pick(127 - 27, 127 + 17) << 23;
         const float f = float_of_bits(bits);
@@ -99,8 +99,8 @@ START_TEST(narrowing)
 END_TEST
 
 /* rows x cols by cublasLtMatrixTransform, alpha = 1 */
-static void transform(struct array *from, int32_t from_order, cublasOperation_t op, struct array *to,
-                      int32_t to_order, int rows, int cols)
+static void transform(struct array *from, int32_t from_order, cublasOperation_t op,
+                      struct array *to, int32_t to_order, int rows, int cols)
 {
     cublasLtHandle_t lt;
     cublasLtMatrixTransformDesc_t desc;
@@ -108,11 +108,14 @@ static void transform(struct array *from, int32_t from_order, cublasOperation_t 
     const float one = 1;
     const int32_t trans = op;
     const bool turned = op != CUBLAS_OP_N, row_a = from_order == CUBLASLT_ORDER_ROW;
-    const uint64_t a_rows = (uint64_t)(turned ? cols : rows), a_cols = (uint64_t)(turned ? rows : cols);
+    const uint64_t a_rows = (uint64_t)(turned ? cols : rows),
+                   a_cols = (uint64_t)(turned ? rows : cols);
     OK(cublasLtCreate(&lt));
     OK(cublasLtMatrixTransformDescCreate(&desc, CUDA_R_32F));
-    OK(cublasLtMatrixTransformDescSetAttribute(desc, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, &trans, 4));
-    OK(cublasLtMatrixLayoutCreate(&a, from->type, a_rows, a_cols, (int64_t)(row_a ? a_cols : a_rows)));
+    OK(cublasLtMatrixTransformDescSetAttribute(desc, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, &trans,
+                                               4));
+    OK(cublasLtMatrixLayoutCreate(&a, from->type, a_rows, a_cols,
+                                  (int64_t)(row_a ? a_cols : a_rows)));
     OK(cublasLtMatrixLayoutSetAttribute(a, CUBLASLT_MATRIX_LAYOUT_ORDER, &from_order, 4));
     OK(cublasLtMatrixLayoutCreate(&c, to->type, (uint64_t)rows, (uint64_t)cols,
                                   to_order == CUBLASLT_ORDER_ROW ? cols : rows));
@@ -187,14 +190,15 @@ START_TEST(rotations)
         close_to(c * b0 - s * a0, 0.0, 1e-14, "zero", round, 0);
         close_to(c * c + s * s, 1.0, 1e-14, "norm", round, 0);
         cuDoubleComplex za = {uniform(), uniform()}, zb = {uniform(), uniform()}, zs;
-        const number x = CMPLX(za.x, za.y), y = CMPLX(zb.x, zb.y);
+        const number x = complex_of(za.x, za.y), y = complex_of(zb.x, zb.y);
         OK(cublasZrotg_v2(handle, &za, &zb, &c, &zs));
-        const number zz = CMPLX(zs.x, zs.y);
-        close_to(c * x + zz * y, CMPLX(za.x, za.y), 1e-14, "complex r", round, 0);
+        const number zz = complex_of(zs.x, zs.y);
+        close_to(c * x + zz * y, complex_of(za.x, za.y), 1e-14, "complex r", round, 0);
         close_to(c * y - conj(zz) * x, 0.0, 1e-14, "complex zero", round, 0);
 
         /* the modified rotation annihilates y and keeps the scaled norm */
-        double d1 = fabs(uniform()) * 4.0, d2 = fabs(uniform()) * 1e-9, x1 = uniform(), y1 = uniform();
+        double d1 = fabs(uniform()) * 4.0, d2 = fabs(uniform()) * 1e-9, x1 = uniform(),
+               y1 = uniform();
         if (round % 2)
             d2 = fabs(uniform());
         const double before = d1 * x1 * x1 + d2 * y1 * y1;

@@ -11,8 +11,11 @@ static const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
 
 /* Functions of the four types share one form but for the pointers' types. */
 typedef void (*generic)(void);
-#define FOUR(_a, _b, _c, _d) {(generic)_a, (generic)_b, (generic)_c, (generic)_d}
-#define TYPES(_routine) \
+#define FOUR(_a, _b, _c, _d)                                                                       \
+    {                                                                                              \
+        (generic) _a, (generic)_b, (generic)_c, (generic)_d                                        \
+    }
+#define TYPES(_routine)                                                                            \
     FOUR(cublasS##_routine, cublasD##_routine, cublasC##_routine, cublasZ##_routine)
 #define CALL(_table, _t, ...) ((cublasStatus_t(*)(__VA_ARGS__))(_table)[_t])
 typedef cublasHandle_t hd;
@@ -26,7 +29,7 @@ static double unit(int t)
 
 static number number_of(int t)
 {
-    const number x = CMPLX(uniform(), t >= 2 ? uniform() : 0.0);
+    const number x = complex_of(uniform(), t >= 2 ? uniform() : 0.0);
     char bytes[16];
     encode(types[t], x, bytes);
     return decode(types[t], bytes);
@@ -102,8 +105,8 @@ START_TEST(vectors)
     const int t = _i;
     for (int round = 0; round < 20; round++) {
         const bool device = pick(0, 1);
-        OK(cublasSetPointerMode_v2(handle, device ? CUBLAS_POINTER_MODE_DEVICE
-                                                  : CUBLAS_POINTER_MODE_HOST));
+        OK(cublasSetPointerMode_v2(handle,
+                                   device ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST));
         const int n = (int)pick(0, 700);
         struct vec x = vec_new(t, n), y = vec_new(t, n);
         number *a = vec_copy(&x), *b = vec_copy(&y);
@@ -156,16 +159,16 @@ START_TEST(vectors)
 END_TEST
 
 /* Runs one reduction and returns its result, wherever the pointer mode puts it. */
-static number reduction(generic f, cudaDataType result_type, const struct vec *x, const struct vec *y,
-                        bool device)
+static number reduction(generic f, cudaDataType result_type, const struct vec *x,
+                        const struct vec *y, bool device)
 {
     struct array result = array_poison(result_type, 1);
     void *to = device ? PTR(result) : (void *)result.host;
-    OK(cublasSetPointerMode_v2(handle, device ? CUBLAS_POINTER_MODE_DEVICE
-                                              : CUBLAS_POINTER_MODE_HOST));
+    OK(cublasSetPointerMode_v2(handle,
+                               device ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST));
     if (y != NULL)
-        OK(((cublasStatus_t(*)(hd, int, in, int, in, int, out))f)(handle, x->n, PTR(x->data), x->inc,
-                                                                  PTR(y->data), y->inc, to));
+        OK(((cublasStatus_t(*)(hd, int, in, int, in, int, out))f)(
+            handle, x->n, PTR(x->data), x->inc, PTR(y->data), y->inc, to));
     else
         OK(((cublasStatus_t(*)(hd, int, in, int, out))f)(handle, x->n, PTR(x->data), x->inc, to));
     if (device)
@@ -177,8 +180,10 @@ static number reduction(generic f, cudaDataType result_type, const struct vec *x
 
 START_TEST(reductions)
 {
-    static const generic dotu[] = FOUR(cublasSdot_v2, cublasDdot_v2, cublasCdotu_v2, cublasZdotu_v2);
-    static const generic dotc[] = FOUR(cublasSdot_v2, cublasDdot_v2, cublasCdotc_v2, cublasZdotc_v2);
+    static const generic dotu[] =
+        FOUR(cublasSdot_v2, cublasDdot_v2, cublasCdotu_v2, cublasZdotu_v2);
+    static const generic dotc[] =
+        FOUR(cublasSdot_v2, cublasDdot_v2, cublasCdotc_v2, cublasZdotc_v2);
     static const generic nrm2[] =
         FOUR(cublasSnrm2_v2, cublasDnrm2_v2, cublasScnrm2_v2, cublasDznrm2_v2);
     static const generic asum[] =
@@ -216,8 +221,8 @@ START_TEST(reductions)
         close_to(reduction(dotu[t], types[t], &x, &y, device), u, bound, "dot", n, 0);
         close_to(reduction(dotc[t], types[t], &x, &y, device), c, bound, "dotc", n, 0);
         close_to(reduction(nrm2[t], part, &x, NULL, device), sqrt(square), bound, "nrm2", n, 0);
-        close_to(reduction(asum[t], part, &x, NULL, device), sum, (double)(n + 4) * 2 * unit(t) * sum,
-                 "asum", n, 0);
+        close_to(reduction(asum[t], part, &x, NULL, device), sum,
+                 (double)(n + 4) * 2 * unit(t) * sum, "asum", n, 0);
         close_to(reduction(amax[t], CUDA_R_32I, &x, NULL, device), at_most, 0, "amax", n, 0);
         close_to(reduction(amin[t], CUDA_R_32I, &x, NULL, device), at_least, 0, "amin", n, 0);
         array_free(&x.data);
@@ -274,14 +279,14 @@ static int64_t packed_at(bool lower, int n, int i, int j)
 }
 
 /* kl, ku < 0: full storage; packed: a triangle, column by column */
-static struct mat mat_new(int t, int m, int n, enum shape shape, bool lower, bool unit_diagonal, int kl,
-                          int ku, bool packed)
+static struct mat mat_new(int t, int m, int n, enum shape shape, bool lower, bool unit_diagonal,
+                          int kl, int ku, bool packed)
 {
     struct mat a = {.m = m, .n = n, .full = calloc((size_t)m * (size_t)n + 1, sizeof(number))};
     const bool band = kl >= 0;
     a.ld = band ? kl + ku + 1 + (int)pick(0, 2) : m + (int)pick(0, 3);
-    a.data = array_new(types[t], packed ? (int64_t)n * (n + 1) / 2 : (int64_t)a.ld * (n - 1) +
-                                                                         (band ? kl + ku + 1 : m));
+    a.data = array_new(types[t], packed ? (int64_t)n * (n + 1) / 2
+                                        : (int64_t)a.ld * (n - 1) + (band ? kl + ku + 1 : m));
     for (int j = 0; j < n; j++)
         for (int i = 0; i < m; i++) {
             const bool stored = shape == GENERAL || (lower ? i >= j : i <= j);
@@ -340,9 +345,12 @@ START_TEST(products)
 {
     static const generic gemv[] = TYPES(gemv_v2), gbmv[] = TYPES(gbmv_v2);
     static const generic symv[] = TYPES(symv_v2);
-    static const generic hemv[] = FOUR(cublasSsymv_v2, cublasDsymv_v2, cublasChemv_v2, cublasZhemv_v2);
-    static const generic sbmv[] = FOUR(cublasSsbmv_v2, cublasDsbmv_v2, cublasChbmv_v2, cublasZhbmv_v2);
-    static const generic spmv[] = FOUR(cublasSspmv_v2, cublasDspmv_v2, cublasChpmv_v2, cublasZhpmv_v2);
+    static const generic hemv[] =
+        FOUR(cublasSsymv_v2, cublasDsymv_v2, cublasChemv_v2, cublasZhemv_v2);
+    static const generic sbmv[] =
+        FOUR(cublasSsbmv_v2, cublasDsbmv_v2, cublasChbmv_v2, cublasZhbmv_v2);
+    static const generic spmv[] =
+        FOUR(cublasSspmv_v2, cublasDspmv_v2, cublasChpmv_v2, cublasZhpmv_v2);
     const int t = _i;
     OK(cublasSetPointerMode_v2(handle, CUBLAS_POINTER_MODE_HOST));
     for (int round = 0; round < 60; round++) {
@@ -355,7 +363,8 @@ START_TEST(products)
         const int above = kind == 1 ? ku : kind == 4 && !lower ? kl : 0;
         const enum shape shape = general ? GENERAL : kind == 2 || t < 2 ? SYMMETRIC : HERMITIAN;
         struct mat a = mat_new(t, m, n, shape, lower, false, below, above, kind == 5);
-        struct vec x = vec_new(t, op == CUBLAS_OP_N ? n : m), y = vec_new(t, op == CUBLAS_OP_N ? m : n);
+        struct vec x = vec_new(t, op == CUBLAS_OP_N ? n : m),
+                   y = vec_new(t, op == CUBLAS_OP_N ? m : n);
         const number alpha = number_of(t), beta = pick(0, 2) == 0 ? 0.0 : number_of(t);
         char pa[16], pb[16];
         encode(types[t], alpha, pa);
@@ -370,12 +379,12 @@ START_TEST(products)
         const cublasFillMode_t uplo = lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
         switch (kind) {
         case 0:
-            OK(CALL(gemv, t, hd, cublasOperation_t, int, int, in, in, int, in, int, in, out, int)(
-                handle, op, m, n, pa, A, a.ld, X, x.inc, pb, Y, y.inc));
+            OK(CALL(gemv, t, hd, cublasOperation_t, int, int, in, in, int, in, int, in, out,
+                    int)(handle, op, m, n, pa, A, a.ld, X, x.inc, pb, Y, y.inc));
             break;
         case 1:
-            OK(CALL(gbmv, t, hd, cublasOperation_t, int, int, int, int, in, in, int, in, int, in, out,
-                    int)(handle, op, m, n, kl, ku, pa, A, a.ld, X, x.inc, pb, Y, y.inc));
+            OK(CALL(gbmv, t, hd, cublasOperation_t, int, int, int, int, in, in, int, in, int, in,
+                    out, int)(handle, op, m, n, kl, ku, pa, A, a.ld, X, x.inc, pb, Y, y.inc));
             break;
         case 2:
         case 3:
@@ -383,12 +392,12 @@ START_TEST(products)
                     out, int)(handle, uplo, n, pa, A, a.ld, X, x.inc, pb, Y, y.inc));
             break;
         case 4:
-            OK(CALL(sbmv, t, hd, cublasFillMode_t, int, int, in, in, int, in, int, in, out, int)(
-                handle, uplo, n, kl, pa, A, a.ld, X, x.inc, pb, Y, y.inc));
+            OK(CALL(sbmv, t, hd, cublasFillMode_t, int, int, in, in, int, in, int, in, out,
+                    int)(handle, uplo, n, kl, pa, A, a.ld, X, x.inc, pb, Y, y.inc));
             break;
         default:
-            OK(CALL(spmv, t, hd, cublasFillMode_t, int, in, in, in, int, in, out, int)(
-                handle, uplo, n, pa, A, X, x.inc, pb, Y, y.inc));
+            OK(CALL(spmv, t, hd, cublasFillMode_t, int, in, in, in, int, in, out,
+                    int)(handle, uplo, n, pa, A, X, x.inc, pb, Y, y.inc));
         }
         char what[64];
         snprintf(what, sizeof what, "product %d %dx%d op %d", kind, m, n, (int)op);
@@ -403,12 +412,16 @@ END_TEST
 
 START_TEST(updates)
 {
-    static const generic geru[] = FOUR(cublasSger_v2, cublasDger_v2, cublasCgeru_v2, cublasZgeru_v2);
-    static const generic gerc[] = FOUR(cublasSger_v2, cublasDger_v2, cublasCgerc_v2, cublasZgerc_v2);
+    static const generic geru[] =
+        FOUR(cublasSger_v2, cublasDger_v2, cublasCgeru_v2, cublasZgeru_v2);
+    static const generic gerc[] =
+        FOUR(cublasSger_v2, cublasDger_v2, cublasCgerc_v2, cublasZgerc_v2);
     static const generic syr[] = FOUR(cublasSsyr_v2, cublasDsyr_v2, cublasCher_v2, cublasZher_v2);
     static const generic spr[] = FOUR(cublasSspr_v2, cublasDspr_v2, cublasChpr_v2, cublasZhpr_v2);
-    static const generic syr2[] = FOUR(cublasSsyr2_v2, cublasDsyr2_v2, cublasCher2_v2, cublasZher2_v2);
-    static const generic spr2[] = FOUR(cublasSspr2_v2, cublasDspr2_v2, cublasChpr2_v2, cublasZhpr2_v2);
+    static const generic syr2[] =
+        FOUR(cublasSsyr2_v2, cublasDsyr2_v2, cublasCher2_v2, cublasZher2_v2);
+    static const generic spr2[] =
+        FOUR(cublasSspr2_v2, cublasDspr2_v2, cublasChpr2_v2, cublasZhpr2_v2);
     const int t = _i;
     for (int round = 0; round < 60; round++) {
         const int kind = round % 6;
@@ -425,20 +438,20 @@ START_TEST(updates)
         void *A = PTR(a.data), *X = PTR(x.data), *Y = PTR(y.data);
         const cublasFillMode_t uplo = lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
         if (general)
-            OK(CALL(kind == 0 ? geru : gerc, t, hd, int, int, in, in, int, in, int, out, int)(
-                handle, m, n, pa, X, x.inc, Y, y.inc, A, a.ld));
+            OK(CALL(kind == 0 ? geru : gerc, t, hd, int, int, in, in, int, in, int, out,
+                    int)(handle, m, n, pa, X, x.inc, Y, y.inc, A, a.ld));
         else if (kind == 2)
-            OK(CALL(syr, t, hd, cublasFillMode_t, int, in, in, int, out, int)(handle, uplo, n, pa, X,
-                                                                              x.inc, A, a.ld));
+            OK(CALL(syr, t, hd, cublasFillMode_t, int, in, in, int, out, int)(handle, uplo, n, pa,
+                                                                              X, x.inc, A, a.ld));
         else if (kind == 3)
-            OK(CALL(spr, t, hd, cublasFillMode_t, int, in, in, int, out)(handle, uplo, n, pa, X, x.inc,
-                                                                         A));
+            OK(CALL(spr, t, hd, cublasFillMode_t, int, in, in, int, out)(handle, uplo, n, pa, X,
+                                                                         x.inc, A));
         else if (kind == 4)
-            OK(CALL(syr2, t, hd, cublasFillMode_t, int, in, in, int, in, int, out, int)(
-                handle, uplo, n, pa, X, x.inc, Y, y.inc, A, a.ld));
+            OK(CALL(syr2, t, hd, cublasFillMode_t, int, in, in, int, in, int, out,
+                    int)(handle, uplo, n, pa, X, x.inc, Y, y.inc, A, a.ld));
         else
-            OK(CALL(spr2, t, hd, cublasFillMode_t, int, in, in, int, in, int, out)(
-                handle, uplo, n, pa, X, x.inc, Y, y.inc, A));
+            OK(CALL(spr2, t, hd, cublasFillMode_t, int, in, in, int, in, int,
+                    out)(handle, uplo, n, pa, X, x.inc, Y, y.inc, A));
         struct array before = array_poison(types[t], a.data.n);
         memcpy(before.host, a.data.host, (size_t)before.n * size_of(types[t]));
         array_get(&a.data);
@@ -449,8 +462,8 @@ START_TEST(updates)
                     continue;
                 const bool mirror = kind == 1 || !general;
                 const number yj = two || general ? vec_at(&y, j) : vec_at(&x, j);
-                number want = a.full[i + (int64_t)j * m] + alpha * vec_at(&x, i) *
-                                                               (mirror ? conj(yj) : yj);
+                number want =
+                    a.full[i + (int64_t)j * m] + alpha * vec_at(&x, i) * (mirror ? conj(yj) : yj);
                 if (two)
                     want += conj(alpha) * vec_at(&y, i) * conj(vec_at(&x, j));
                 const int64_t at = packed ? packed_at(lower, n, i, j) : i + (int64_t)j * a.ld;
@@ -460,7 +473,8 @@ START_TEST(updates)
         const size_t size = size_of(types[t]);
         for (int64_t i = 0; i < a.data.n; i++)
             if (!written[i])
-                ck_assert_mem_eq(before.host + (size_t)i * size, a.data.host + (size_t)i * size, size);
+                ck_assert_mem_eq(before.host + (size_t)i * size, a.data.host + (size_t)i * size,
+                                 size);
         free(written);
         array_free(&before);
         mat_free(&a);
@@ -488,14 +502,16 @@ START_TEST(triangles)
         const cublasFillMode_t uplo = lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
         const cublasDiagType_t diag = unit_diagonal ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
         if (storage == 0)
-            OK(CALL(solve ? trsv : trmv, t, hd, cublasFillMode_t, cublasOperation_t, cublasDiagType_t,
-                    int, in, int, out, int)(handle, uplo, op, diag, n, A, a.ld, X, x.inc));
+            OK(CALL(solve ? trsv : trmv, t, hd, cublasFillMode_t, cublasOperation_t,
+                    cublasDiagType_t, int, in, int, out,
+                    int)(handle, uplo, op, diag, n, A, a.ld, X, x.inc));
         else if (storage == 1)
-            OK(CALL(solve ? tbsv : tbmv, t, hd, cublasFillMode_t, cublasOperation_t, cublasDiagType_t,
-                    int, int, in, int, out, int)(handle, uplo, op, diag, n, k, A, a.ld, X, x.inc));
+            OK(CALL(solve ? tbsv : tbmv, t, hd, cublasFillMode_t, cublasOperation_t,
+                    cublasDiagType_t, int, int, in, int, out,
+                    int)(handle, uplo, op, diag, n, k, A, a.ld, X, x.inc));
         else
-            OK(CALL(solve ? tpsv : tpmv, t, hd, cublasFillMode_t, cublasOperation_t, cublasDiagType_t,
-                    int, in, out, int)(handle, uplo, op, diag, n, A, X, x.inc));
+            OK(CALL(solve ? tpsv : tpmv, t, hd, cublasFillMode_t, cublasOperation_t,
+                    cublasDiagType_t, int, in, out, int)(handle, uplo, op, diag, n, A, X, x.inc));
         array_get(&x.data);
         for (int i = 0; i < n; i++) { /* multiply back where it was solved */
             number sum = 0.0, size = 0.0;

@@ -5,7 +5,9 @@
 int main(void)
 {
     SRunner *runner = srunner_create(suite_gemm());
+    srunner_add_suite(runner, suite_rules());
     srunner_add_suite(runner, suite_lt());
+    srunner_add_suite(runner, suite_lt_rules());
     srunner_add_suite(runner, suite_vector());
     srunner_add_suite(runner, suite_matrix());
     srunner_add_suite(runner, suite_misc());

@@ -74,8 +74,8 @@ cublasStatus_t gemm_call_run(const struct gemm_call *call)
 static cublasStatus_t layout(cublasLtMatrixLayoutOpaque_t *x, const struct gemm_call *call,
                              const struct call_matrix *matrix, int64_t rows, int64_t cols)
 {
-    cublasStatus_t status = cublasLtMatrixLayoutInit(x, matrix->type, (uint64_t)rows,
-                                                     (uint64_t)cols, matrix->ld);
+    cublasStatus_t status =
+        cublasLtMatrixLayoutInit(x, matrix->type, (uint64_t)rows, (uint64_t)cols, matrix->ld);
     if (call->batching == BATCH_NONE || status != CUBLAS_STATUS_SUCCESS)
         return status;
     if (call->batch > INT32_MAX)
@@ -104,7 +104,8 @@ cublasStatus_t gemm_call_through_lt(const struct gemm_call *call)
                              : CUBLASLT_POINTER_MODE_DEVICE;
     cublasLtMatmulDescOpaque_t desc;
     cublasLtMatrixLayoutOpaque_t a, b, c;
-    status = cublasLtMatmulDescInit(&desc, call->compute, scale_type_of(call->compute, call->c.type));
+    status =
+        cublasLtMatmulDescInit(&desc, call->compute, scale_type_of(call->compute, call->c.type));
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasLtMatmulDescSetAttribute(&desc, CUBLASLT_MATMUL_DESC_TRANSA, &transa,
                                                 sizeof transa);

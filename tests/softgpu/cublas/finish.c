@@ -81,7 +81,8 @@ static void activate(const struct gemm_op *op, const struct resolved *s, const s
     if (kind & BIAS) {
         const int64_t size = (int64_t)type_bytes(e->bias_type);
         float bias[1024];
-        floats_of(bias, (char *)e->bias + (t->entry * e->bias_stride + row) * size, e->bias_type, n);
+        floats_of(bias, (char *)e->bias + (t->entry * e->bias_stride + row) * size, e->bias_type,
+                  n);
         for (int64_t i = 0; i < n; i++)
             v[i] += bias[i];
     }
@@ -91,8 +92,8 @@ static void activate(const struct gemm_op *op, const struct resolved *s, const s
     if (e->aux != NULL && by_bit)
         mask = (uint8_t *)e->aux + (t->entry * e->aux_stride + col * e->aux_ld) / 8;
     else if (e->aux != NULL)
-        aux = (char *)e->aux + (t->entry * e->aux_stride + col * e->aux_ld + row) *
-                                   (int64_t)type_bytes(e->aux_type);
+        aux = (char *)e->aux +
+              (t->entry * e->aux_stride + col * e->aux_ld + row) * (int64_t)type_bytes(e->aux_type);
     if (kind & RELU)
         for (int64_t i = 0; i < n; i++) {
             const bool keep = !(v[i] <= 0.0f); /* NaN stays */
@@ -163,7 +164,8 @@ static void finish_f32(const struct gemm_op *op, const struct resolved *s, const
             for (int64_t i = 0; i < n; i++)
                 betas[i] = beta * s->c_scale;
             if (s->beta_vector != NULL)
-                floats_of(betas, (const char *)s->beta_vector + row * scalar_size, op->scale_type, n);
+                floats_of(betas, (const char *)s->beta_vector + row * scalar_size, op->scale_type,
+                          n);
             for (int64_t i = 0; i < n; i++)
                 v[i] += betas[i] * old[i];
         }

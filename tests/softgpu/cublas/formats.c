@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* A format with `mantissa` stored bits, whose exponents start at 2^min_exponent (normal numbers). */
+/* A format with `mantissa` stored bits, whose exponents start at 2^min_exponent (normal numbers).
+ */
 static uint8_t small_of_float(float f, int mantissa, int min_exponent, float largest)
 {
     const uint8_t sign = signbit(f) ? 0x80 : 0;
@@ -42,8 +43,8 @@ float float_of_e4m3(uint8_t x)
     const int exponent = x >> 3 & 15, fraction = x & 7;
     if ((x & 0x7f) == 0x7f)
         return NAN;
-    const float a = exponent == 0 ? ldexpf((float)fraction, -9)
-                                  : ldexpf((float)(8 + fraction), exponent - 10);
+    const float a =
+        exponent == 0 ? ldexpf((float)fraction, -9) : ldexpf((float)(8 + fraction), exponent - 10);
     return x & 0x80 ? -a : a;
 }
 
@@ -55,13 +56,22 @@ float float_of_e5m2(uint8_t x)
 size_t type_bytes(cudaDataType type)
 {
     switch (type) {
-    case CUDA_R_8I: case CUDA_R_8U: case CUDA_R_8F_E4M3: case CUDA_R_8F_E5M2:
+    case CUDA_R_8I:
+    case CUDA_R_8U:
+    case CUDA_R_8F_E4M3:
+    case CUDA_R_8F_E5M2:
         return 1;
-    case CUDA_R_16F: case CUDA_R_16BF: case CUDA_C_8I:
+    case CUDA_R_16F:
+    case CUDA_R_16BF:
+    case CUDA_C_8I:
         return 2;
-    case CUDA_R_32F: case CUDA_R_32I: case CUDA_C_16F: case CUDA_C_16BF:
+    case CUDA_R_32F:
+    case CUDA_R_32I:
+    case CUDA_C_16F:
+    case CUDA_C_16BF:
         return 4;
-    case CUDA_R_64F: case CUDA_C_32F:
+    case CUDA_R_64F:
+    case CUDA_C_32F:
         return 8;
     case CUDA_C_64F:
         return 16;
@@ -94,12 +104,12 @@ cudaDataType type_of_part(cudaDataType type)
     }
 }
 
-#define EACH(_from, _expression)              \
-    {                                         \
-        const _from *x = from;                \
-        for (int64_t i = 0; i < n; i++)       \
-            to[i] = _expression;              \
-        return true;                          \
+#define EACH(_from, _expression)                                                                   \
+    {                                                                                              \
+        const _from *x = from;                                                                     \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            to[i] = _expression;                                                                   \
+        return true;                                                                               \
     }
 bool floats_of(float *restrict to, const void *restrict from, cudaDataType type, int64_t n)
 {
@@ -155,12 +165,12 @@ static int32_t saturated(double x, double least, double most)
     return (int32_t)nearbyint(x < least ? least : x > most ? most : x);
 }
 
-#define EACH(_to, _expression)                \
-    {                                         \
-        _to *y = to;                          \
-        for (int64_t i = 0; i < n; i++)       \
-            y[i] = _expression;               \
-        return true;                          \
+#define EACH(_to, _expression)                                                                     \
+    {                                                                                              \
+        _to *y = to;                                                                               \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            y[i] = _expression;                                                                    \
+        return true;                                                                               \
     }
 bool floats_to(void *restrict to, const float *restrict from, cudaDataType type, int64_t n)
 {

@@ -71,8 +71,8 @@ static bool is_fp8(cudaDataType type)
 bool gemm_arithmetic(struct gemm_op *op, cublasComputeType_t compute)
 {
     const cudaDataType a = op->a.type, b = op->b.type;
-    const bool same = a == b || (is_fp8(a) && is_fp8(b) &&
-                                 !(a == CUDA_R_8F_E5M2 && b == CUDA_R_8F_E5M2));
+    const bool same =
+        a == b || (is_fp8(a) && is_fp8(b) && !(a == CUDA_R_8F_E5M2 && b == CUDA_R_8F_E5M2));
     if (!same || type_is_complex(a) != type_is_complex(op->d.type))
         return false;
     switch (a) {
@@ -326,7 +326,8 @@ static CUresult run_entry(const struct gemm_op *op, const struct gpu *gpu, void 
 static CUresult run_op(const struct gemm_op *op, const struct gpu *gpu, void *space)
 {
     const size_t size = domain_bytes(op->domain);
-    const size_t m = (size_t)(op->m < TILE ? op->m : TILE), n = (size_t)(op->n < TILE ? op->n : TILE);
+    const size_t m = (size_t)(op->m < TILE ? op->m : TILE),
+                 n = (size_t)(op->n < TILE ? op->n : TILE);
     const size_t k = (size_t)(op->k < K_CHUNK ? op->k : K_CHUNK);
     const bool sums = (op->epilogue.kind & 16) != 0;
     struct buffers work = {.a = malloc(m * k * size + 1),
@@ -398,9 +399,11 @@ static void add_cost(const struct gemm_op *op, struct softgpu_cost *cost)
                       memcmp(op->beta.host, op->beta.host + 1, sizeof op->beta.host - 1) != 0;
     const uint64_t a_batch = op->a.stride == 0 && !op->a.array ? 1 : batch;
     const uint64_t b_batch = op->b.stride == 0 && !op->b.array ? 1 : batch;
-    cost->bytes += m * k * type_bytes(op->a.type) * a_batch + k * n * type_bytes(op->b.type) * b_batch +
+    cost->bytes += m * k * type_bytes(op->a.type) * a_batch +
+                   k * n * type_bytes(op->b.type) * b_batch +
                    m * n * batch * (type_bytes(op->d.type) + (beta ? type_bytes(op->c.type) : 0));
-    cost->flop += 2 * m * n * k * batch * (type_is_complex(op->a.type) ? 4 : 1) / (op->uplo ? 2 : 1);
+    cost->flop +=
+        2 * m * n * k * batch * (type_is_complex(op->a.type) ? 4 : 1) / (op->uplo ? 2 : 1);
     cost->type = types[op->unit];
 }
 

@@ -26,7 +26,7 @@ struct scalar {
     enum scalar_place place;
     cudaDataType type;
     bool conjugate;
-    int64_t stride;        /* of a vector, per batch entry */
+    int64_t stride; /* of a vector, per batch entry */
     const void *device;
     unsigned char host[16];
 };
@@ -83,7 +83,7 @@ cublasStatus_t gemm_enqueue(CUstream stream, const struct gemm_op *op, int n);
 struct resolved {
     double alpha[2], beta[2]; /* real and imaginary part */
     const void *alpha_vector, *beta_vector;
-    bool product;  /* k > 0 and alpha may be nonzero: A and B are read */
+    bool product; /* k > 0 and alpha may be nonzero: A and B are read */
     bool reads_c;
     float scale, c_scale, d_scale, aux_scale; /* FP8: scale of the product, ... */
     const float *row_scale, *col_scale;
@@ -91,8 +91,8 @@ struct resolved {
 
 struct tile {
     int64_t entry, row, col, rows, cols;
-    void *sum; /* rows x cols of the domain */
-    double *row_sums;  /* of bias gradients, indexed by row of D */
+    void *sum;        /* rows x cols of the domain */
+    double *row_sums; /* of bias gradients, indexed by row of D */
     double *d_amax, *aux_amax;
 };
 

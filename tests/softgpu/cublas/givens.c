@@ -112,9 +112,11 @@ static void rotmg(const struct givens *g)
         z_store(g->p[i], g->type, z_of(out[i], 0.0));
     for (int i = 0; i < 5; i++) {
         /* what the flag implies is not stored */
-        const bool implied = (flag == 0.0 && (i == 1 || i == 4)) || (flag == 1.0 && (i == 2 || i == 3));
+        const bool implied =
+            (flag == 0.0 && (i == 1 || i == 4)) || (flag == 1.0 && (i == 2 || i == 3));
         if (!implied)
-            z_store((char *)g->p[4] + (size_t)i * type_bytes(g->type), g->type, z_of(param[i], 0.0));
+            z_store((char *)g->p[4] + (size_t)i * type_bytes(g->type), g->type,
+                    z_of(param[i], 0.0));
     }
 }
 
@@ -136,7 +138,8 @@ static CUresult run(void *arg, void *space)
         const bool real = !g->modified && i == 2;
         const size_t one = type_bytes(real ? type_of_part(g->type) : g->type);
         const size_t bytes = i == 4 ? 5 * one : one;
-        CUresult result = gpu_get()->check(space, g->p[i], bytes, g->modified ? i != 3 : i != 1, g->who);
+        CUresult result =
+            gpu_get()->check(space, g->p[i], bytes, g->modified ? i != 3 : i != 1, g->who);
         if (result != CUDA_SUCCESS)
             return result;
     }
@@ -150,42 +153,45 @@ static cublasStatus_t make(cublasHandle_t handle, const struct givens *g)
         if (g->p[i] == NULL)
             return CUBLAS_STATUS_INVALID_VALUE;
     if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
-        return work_enqueue(handle, g->who, run, g, sizeof *g, 5 * type_bytes(g->type), 20, g->type);
+        return work_enqueue(handle, g->who, run, g, sizeof *g, 5 * type_bytes(g->type), 20,
+                            g->type);
     compute(g);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-#define ROTG(_name, _t, _type, _c)                                                              \
-    BLAS_API cublasStatus_t _name##_v2(cublasHandle_t handle, _t *a, _t *b, _c *c, _t *s)       \
-    {                                                                                           \
-        ENTER_WITH(handle, "%s", "");                                                           \
-        const struct givens g = {.who = __func__, .type = _type, .p = {a, b, c, s, NULL}};      \
-        return make(handle, &g);                                                                \
+#define ROTG(_name, _t, _type, _c)                                                                 \
+    BLAS_API cublasStatus_t _name##_v2(cublasHandle_t handle, _t *a, _t *b, _c *c, _t *s)          \
+    {                                                                                              \
+        ENTER_WITH(handle, "%s", "");                                                              \
+        const struct givens g = {.who = __func__, .type = _type, .p = {a, b, c, s, NULL}};         \
+        return make(handle, &g);                                                                   \
     }
 ROTG(cublasSrotg, float, CUDA_R_32F, float)
 ROTG(cublasDrotg, double, CUDA_R_64F, double)
 ROTG(cublasCrotg, cuComplex, CUDA_C_32F, float)
 ROTG(cublasZrotg, cuDoubleComplex, CUDA_C_64F, double)
 
-#define ROTMG(_name, _t, _type)                                                                 \
-    BLAS_API cublasStatus_t _name##_v2(cublasHandle_t handle, _t *d1, _t *d2, _t *x1,           \
-                                       const _t *y1, _t *param)                                 \
-    {                                                                                           \
-        ENTER_WITH(handle, "%s", "");                                                           \
-        const struct givens g = {.who = __func__, .modified = true, .type = _type,              \
-                                 .p = {d1, d2, x1, (void *)(uintptr_t)y1, param}};              \
-        return make(handle, &g);                                                                \
-    }                                                                                           \
-    LEGACY(void, _name, (_t *d1, _t *d2, _t *x1, const _t *y1, _t *param))                      \
+#define ROTMG(_name, _t, _type)                                                                    \
+    BLAS_API cublasStatus_t _name##_v2(cublasHandle_t handle, _t *d1, _t *d2, _t *x1,              \
+                                       const _t *y1, _t *param)                                    \
+    {                                                                                              \
+        ENTER_WITH(handle, "%s", "");                                                              \
+        const struct givens g = {.who = __func__,                                                  \
+                                 .modified = true,                                                 \
+                                 .type = _type,                                                    \
+                                 .p = {d1, d2, x1, (void *)(uintptr_t)y1, param}};                 \
+        return make(handle, &g);                                                                   \
+    }                                                                                              \
+    LEGACY(void, _name, (_t * d1, _t * d2, _t * x1, const _t *y1, _t *param))                      \
     LEGACY_CALL(_name##_v2(legacy_handle(), d1, d2, x1, y1, param))
 ROTMG(cublasSrotmg, float, CUDA_R_32F)
 ROTMG(cublasDrotmg, double, CUDA_R_64F)
 
-#define OLD_REAL(_name, _t)                                       \
-    LEGACY(void, _name, (_t *a, _t *b, _t *c, _t *s))             \
+#define OLD_REAL(_name, _t)                                                                        \
+    LEGACY(void, _name, (_t * a, _t * b, _t * c, _t * s))                                          \
     LEGACY_CALL(_name##_v2(legacy_handle(), a, b, c, s))
-#define OLD_COMPLEX(_name, _t, _c)                                \
-    LEGACY(void, _name, (_t *a, _t b, _c *c, _t *s))              \
+#define OLD_COMPLEX(_name, _t, _c)                                                                 \
+    LEGACY(void, _name, (_t * a, _t b, _c * c, _t * s))                                            \
     LEGACY_CALL(_name##_v2(legacy_handle(), a, &b, c, s))
 OLD_REAL(cublasSrotg, float)
 OLD_REAL(cublasDrotg, double)
@@ -202,16 +208,18 @@ BLAS_API cublasStatus_t cublasRotgEx(cublasHandle_t handle, void *a, void *b, cu
     return make(handle, &g);
 }
 
-BLAS_API cublasStatus_t cublasRotmgEx(cublasHandle_t handle, void *d1, cudaDataType d1_type, void *d2,
-                                      cudaDataType d2_type, void *x1, cudaDataType x1_type,
-                                      const void *y1, cudaDataType y1_type, void *param,
-                                      cudaDataType param_type, cudaDataType execution)
+BLAS_API cublasStatus_t cublasRotmgEx(cublasHandle_t handle, void *d1, cudaDataType d1_type,
+                                      void *d2, cudaDataType d2_type, void *x1,
+                                      cudaDataType x1_type, const void *y1, cudaDataType y1_type,
+                                      void *param, cudaDataType param_type, cudaDataType execution)
 {
     ENTER_WITH(handle, "type %d %d", (int)d1_type, (int)execution);
-    if ((d1_type != CUDA_R_32F && d1_type != CUDA_R_64F) || d2_type != d1_type || x1_type != d1_type ||
-        y1_type != d1_type || param_type != d1_type)
+    if ((d1_type != CUDA_R_32F && d1_type != CUDA_R_64F) || d2_type != d1_type ||
+        x1_type != d1_type || y1_type != d1_type || param_type != d1_type)
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    const struct givens g = {.who = __func__, .modified = true, .type = d1_type,
+    const struct givens g = {.who = __func__,
+                             .modified = true,
+                             .type = d1_type,
                              .p = {d1, d2, x1, (void *)(uintptr_t)y1, param}};
     return make(handle, &g);
 }

@@ -21,31 +21,34 @@ static void load(void)
     void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (lib == NULL)
         return;
-    CUresult (*get)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) = NULL;
+    CUresult (*get)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) =
+        NULL;
     *(void **)&get = dlsym(lib, "cuGetProcAddress_v2");
     if (get == NULL)
         return;
     const struct {
         const char *name;
         void *slot;
-    } driver[] = {
-        {"cuInit", &table.init},
-        {"cuCtxGetCurrent", &table.ctx_get_current},
-        {"cuCtxSetCurrent", &table.ctx_set_current},
-        {"cuCtxGetDevice", &table.ctx_get_device},
-        {"cuCtxSynchronize", &table.ctx_synchronize},
-        {"cuDevicePrimaryCtxRetain", &table.primary_retain},
-        {"cuDeviceGetAttribute", &table.device_attribute},
-        {"cuStreamSynchronize", &table.stream_synchronize},
-        {"cuMemAlloc", &table.mem_alloc},
-        {"cuMemFree", &table.mem_free},
-        {"cuMemcpy2DUnaligned", &table.memcpy_2d},
-        {"cuMemcpy2DAsync", &table.memcpy_2d_async},
-    }, own[] = {
-        {"softgpuEnqueue", &table.enqueue}, {"softgpuCheck", &table.check},
-        {"softgpuCount", &table.count},     {"softgpuLog", &table.log},
-        {"softgpuFail", &table.fail},
-    };
+    } driver[] =
+        {
+            {"cuInit", &table.init},
+            {"cuCtxGetCurrent", &table.ctx_get_current},
+            {"cuCtxSetCurrent", &table.ctx_set_current},
+            {"cuCtxGetDevice", &table.ctx_get_device},
+            {"cuCtxSynchronize", &table.ctx_synchronize},
+            {"cuDevicePrimaryCtxRetain", &table.primary_retain},
+            {"cuDeviceGetAttribute", &table.device_attribute},
+            {"cuStreamSynchronize", &table.stream_synchronize},
+            {"cuMemAlloc", &table.mem_alloc},
+            {"cuMemFree", &table.mem_free},
+            {"cuMemcpy2DUnaligned", &table.memcpy_2d},
+            {"cuMemcpy2DAsync", &table.memcpy_2d_async},
+        },
+      own[] = {
+          {"softgpuEnqueue", &table.enqueue}, {"softgpuCheck", &table.check},
+          {"softgpuCount", &table.count},     {"softgpuLog", &table.log},
+          {"softgpuFail", &table.fail},
+      };
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         void *f = dlsym(lib, own[i].name);
         if (f == NULL)
@@ -70,7 +73,8 @@ const struct gpu *gpu_get(void)
     return present ? &table : NULL;
 }
 
-cublasStatus_t gpu_enter(const char *library, const char *name, void *caller, const char *format, ...)
+cublasStatus_t gpu_enter(const char *library, const char *name, void *caller, const char *format,
+                         ...)
 {
     const struct gpu *gpu = gpu_get();
     if (gpu == NULL)

@@ -37,8 +37,8 @@ const struct gpu *gpu_get(void);
 
 /* What every entry point does first: counts "calls.<name>", writes the log, injects a fault.
  * Returns the status to give up with, or CUBLAS_STATUS_SUCCESS. */
-cublasStatus_t gpu_enter(const char *library, const char *name, void *caller, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+cublasStatus_t gpu_enter(const char *library, const char *name, void *caller, const char *format,
+                         ...) __attribute__((format(printf, 4, 5)));
 
 /* One line on stderr, once for each flag. */
 cublasStatus_t gpu_missing(const char *name, int *said);

@@ -32,14 +32,21 @@ static cublasStatus_t run(const struct groups *all, const struct group *group)
         return CUBLAS_STATUS_ALLOC_FAILED;
     for (int64_t i = 0; i < all->n && status == CUBLAS_STATUS_SUCCESS; i++) {
         const struct group *g = &group[i];
-        const struct gemm_call call = {
-            .who = all->who, .handle = all->handle, .transa = all->transa[i],
-            .transb = all->transb[i], .m = g->m, .n = g->n, .k = g->k, .batch = g->size,
-            .alpha = all->alpha + (size_t)i * step, .beta = all->beta + (size_t)i * step,
-            .a = {(void *const *)all->a + first, all->a_type, g->lda, 0},
-            .b = {(void *const *)all->b + first, all->b_type, g->ldb, 0},
-            .c = {(void *const *)all->c + first, all->c_type, g->ldc, 0},
-            .batching = BATCH_ARRAY, .compute = all->compute};
+        const struct gemm_call call = {.who = all->who,
+                                       .handle = all->handle,
+                                       .transa = all->transa[i],
+                                       .transb = all->transb[i],
+                                       .m = g->m,
+                                       .n = g->n,
+                                       .k = g->k,
+                                       .batch = g->size,
+                                       .alpha = all->alpha + (size_t)i * step,
+                                       .beta = all->beta + (size_t)i * step,
+                                       .a = {(void *const *)all->a + first, all->a_type, g->lda, 0},
+                                       .b = {(void *const *)all->b + first, all->b_type, g->ldb, 0},
+                                       .c = {(void *const *)all->c + first, all->c_type, g->ldc, 0},
+                                       .batching = BATCH_ARRAY,
+                                       .compute = all->compute};
         status = gemm_call_check(&call);
         first += g->size;
         if (status != CUBLAS_STATUS_SUCCESS || g->m == 0 || g->n == 0 || g->size == 0)
@@ -75,55 +82,74 @@ static bool supported(const struct groups *all)
     }
 }
 
-#define RUN(_int)                                                                                 \
-    if (groups < 0)                                                                               \
-        return CUBLAS_STATUS_INVALID_VALUE;                                                       \
-    if (!supported(&all))                                                                         \
-        return gpu_refuse(CUBLAS_STATUS_NOT_SUPPORTED, all.who, "types or pointer mode");         \
-    struct group *group = calloc((size_t)groups + 1, sizeof *group);                              \
-    if (group == NULL)                                                                            \
-        return CUBLAS_STATUS_ALLOC_FAILED;                                                        \
-    for (_int i = 0; i < groups; i++)                                                             \
-        group[i] = (struct group){m[i], n[i], k[i], lda[i], ldb[i], ldc[i], size[i]};             \
-    const cublasStatus_t status = run(&all, group);                                               \
-    free(group);                                                                                  \
+#define RUN(_int)                                                                                  \
+    if (groups < 0)                                                                                \
+        return CUBLAS_STATUS_INVALID_VALUE;                                                        \
+    if (!supported(&all))                                                                          \
+        return gpu_refuse(CUBLAS_STATUS_NOT_SUPPORTED, all.who, "types or pointer mode");          \
+    struct group *group = calloc((size_t)groups + 1, sizeof *group);                               \
+    if (group == NULL)                                                                             \
+        return CUBLAS_STATUS_ALLOC_FAILED;                                                         \
+    for (_int i = 0; i < groups; i++)                                                              \
+        group[i] = (struct group){m[i], n[i], k[i], lda[i], ldb[i], ldc[i], size[i]};              \
+    const cublasStatus_t status = run(&all, group);                                                \
+    free(group);                                                                                   \
     return status;
 
-#define CLASSIC(_name, _int, _t, _type)                                                           \
-    BLAS_API cublasStatus_t _name(                                                                \
+#define CLASSIC(_name, _int, _t, _type)                                                            \
+    BLAS_API cublasStatus_t _name(                                                                 \
         cublasHandle_t handle, const cublasOperation_t transa[], const cublasOperation_t transb[], \
-        const _int m[], const _int n[], const _int k[], const _t alpha[], const _t *const A[],    \
-        const _int lda[], const _t *const B[], const _int ldb[], const _t beta[], _t *const C[],  \
-        const _int ldc[], _int groups, const _int size[])                                         \
-    {                                                                                             \
-        ENTER_WITH(handle, "groups=%lld", (long long)groups);                                     \
-        const struct groups all = {.who = __func__, .handle = handle, .n = groups,                \
-                                   .a_type = _type, .b_type = _type, .c_type = _type,             \
-                                   .compute = handle_compute(handle, _type), .transa = transa,    \
-                                   .transb = transb, .alpha = (const char *)alpha,                \
-                                   .beta = (const char *)beta, .a = A, .b = B, .c = C};           \
-        RUN(_int)                                                                                 \
+        const _int m[], const _int n[], const _int k[], const _t alpha[], const _t *const A[],     \
+        const _int lda[], const _t *const B[], const _int ldb[], const _t beta[], _t *const C[],   \
+        const _int ldc[], _int groups, const _int size[])                                          \
+    {                                                                                              \
+        ENTER_WITH(handle, "groups=%lld", (long long)groups);                                      \
+        const struct groups all = {.who = __func__,                                                \
+                                   .handle = handle,                                               \
+                                   .n = groups,                                                    \
+                                   .a_type = _type,                                                \
+                                   .b_type = _type,                                                \
+                                   .c_type = _type,                                                \
+                                   .compute = handle_compute(handle, _type),                       \
+                                   .transa = transa,                                               \
+                                   .transb = transb,                                               \
+                                   .alpha = (const char *)alpha,                                   \
+                                   .beta = (const char *)beta,                                     \
+                                   .a = A,                                                         \
+                                   .b = B,                                                         \
+                                   .c = C};                                                        \
+        RUN(_int)                                                                                  \
     }
 CLASSIC(cublasSgemmGroupedBatched, int, float, CUDA_R_32F)
 CLASSIC(cublasSgemmGroupedBatched_64, int64_t, float, CUDA_R_32F)
 CLASSIC(cublasDgemmGroupedBatched, int, double, CUDA_R_64F)
 CLASSIC(cublasDgemmGroupedBatched_64, int64_t, double, CUDA_R_64F)
 
-#define TYPED(_name, _int)                                                                        \
-    BLAS_API cublasStatus_t _name(                                                                \
+#define TYPED(_name, _int)                                                                         \
+    BLAS_API cublasStatus_t _name(                                                                 \
         cublasHandle_t handle, const cublasOperation_t transa[], const cublasOperation_t transb[], \
-        const _int m[], const _int n[], const _int k[], const void *alpha, const void *const A[], \
-        cudaDataType_t Atype, const _int lda[], const void *const B[], cudaDataType_t Btype,      \
-        const _int ldb[], const void *beta, void *const C[], cudaDataType_t Ctype,                \
-        const _int ldc[], _int groups, const _int size[], cublasComputeType_t compute)            \
-    {                                                                                             \
-        ENTER_WITH(handle, "groups=%lld types %d %d %d", (long long)groups, (int)Atype,           \
-                   (int)Btype, (int)Ctype);                                                       \
-        const struct groups all = {.who = __func__, .handle = handle, .n = groups,                \
-                                   .a_type = Atype, .b_type = Btype, .c_type = Ctype,             \
-                                   .compute = compute, .transa = transa, .transb = transb,        \
-                                   .alpha = alpha, .beta = beta, .a = A, .b = B, .c = C};         \
-        RUN(_int)                                                                                 \
+        const _int m[], const _int n[], const _int k[], const void *alpha, const void *const A[],  \
+        cudaDataType_t Atype, const _int lda[], const void *const B[], cudaDataType_t Btype,       \
+        const _int ldb[], const void *beta, void *const C[], cudaDataType_t Ctype,                 \
+        const _int ldc[], _int groups, const _int size[], cublasComputeType_t compute)             \
+    {                                                                                              \
+        ENTER_WITH(handle, "groups=%lld types %d %d %d", (long long)groups, (int)Atype,            \
+                   (int)Btype, (int)Ctype);                                                        \
+        const struct groups all = {.who = __func__,                                                \
+                                   .handle = handle,                                               \
+                                   .n = groups,                                                    \
+                                   .a_type = Atype,                                                \
+                                   .b_type = Btype,                                                \
+                                   .c_type = Ctype,                                                \
+                                   .compute = compute,                                             \
+                                   .transa = transa,                                               \
+                                   .transb = transb,                                               \
+                                   .alpha = alpha,                                                 \
+                                   .beta = beta,                                                   \
+                                   .a = A,                                                         \
+                                   .b = B,                                                         \
+                                   .c = C};                                                        \
+        RUN(_int)                                                                                  \
     }
 TYPED(cublasGemmGroupedBatchedEx, int)
 TYPED(cublasGemmGroupedBatchedEx_64, int64_t)

@@ -139,27 +139,27 @@ static bool strategy_valid(cublasEmulationStrategy_t strategy)
 }
 
 /* A setter and a getter of one field. */
-#define SETTER(_name, _type, _field, _valid)                                        \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _type value)               \
-    {                                                                               \
-        ENTER("%lld", (long long)(intptr_t)value);                                  \
-        if (!gpu_valid((const struct blas_base *)handle))                           \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                   \
-        if (!(_valid))                                                              \
-            return CUBLAS_STATUS_INVALID_VALUE;                                     \
-        handle->_field = value;                                                     \
-        return CUBLAS_STATUS_SUCCESS;                                               \
+#define SETTER(_name, _type, _field, _valid)                                                       \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _type value)                              \
+    {                                                                                              \
+        ENTER("%lld", (long long)(intptr_t)value);                                                 \
+        if (!gpu_valid((const struct blas_base *)handle))                                          \
+            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
+        if (!(_valid))                                                                             \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        handle->_field = value;                                                                    \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
     }
-#define GETTER(_name, _type, _field)                                                \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _type *value)              \
-    {                                                                               \
-        ENTER("%s", "");                                                            \
-        if (!gpu_valid((const struct blas_base *)handle))                           \
-            return CUBLAS_STATUS_NOT_INITIALIZED;                                   \
-        if (value == NULL)                                                          \
-            return CUBLAS_STATUS_INVALID_VALUE;                                     \
-        *value = (_type)handle->_field;                                             \
-        return CUBLAS_STATUS_SUCCESS;                                               \
+#define GETTER(_name, _type, _field)                                                               \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _type *value)                             \
+    {                                                                                              \
+        ENTER("%s", "");                                                                           \
+        if (!gpu_valid((const struct blas_base *)handle))                                          \
+            return CUBLAS_STATUS_NOT_INITIALIZED;                                                  \
+        if (value == NULL)                                                                         \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        *value = (_type)handle->_field;                                                            \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
     }
 
 GETTER(cublasGetStream_v2, cudaStream_t, stream)
@@ -169,8 +169,7 @@ SETTER(cublasSetAtomicsMode, cublasAtomicsMode_t, atomics, atomics_valid(value))
 GETTER(cublasGetAtomicsMode, cublasAtomicsMode_t, atomics)
 SETTER(cublasSetMathMode, cublasMath_t, math, math_valid(value))
 GETTER(cublasGetMathMode, cublasMath_t, math)
-SETTER(cublasSetSmCountTarget, int, sm_count,
-       value >= 0 && value <= handle->base.multiprocessors)
+SETTER(cublasSetSmCountTarget, int, sm_count, value >= 0 && value <= handle->base.multiprocessors)
 GETTER(cublasGetSmCountTarget, int, sm_count)
 SETTER(cublasSetEmulationStrategy, cublasEmulationStrategy_t, emulation, strategy_valid(value))
 GETTER(cublasGetEmulationStrategy, cublasEmulationStrategy_t, emulation)
@@ -219,7 +218,8 @@ BLAS_API const char *cublasGetStatusString(cublasStatus_t status)
 
 static cublasLogCallback logger;
 
-BLAS_API cublasStatus_t cublasLoggerConfigure(int on, int to_stdout, int to_stderr, const char *file)
+BLAS_API cublasStatus_t cublasLoggerConfigure(int on, int to_stdout, int to_stderr,
+                                              const char *file)
 {
     ENTER("%d %d %d %s", on, to_stdout, to_stderr, file == NULL ? "" : file);
     return CUBLAS_STATUS_SUCCESS;

@@ -23,21 +23,21 @@ struct cublasContext {
 };
 
 /* ENTER("format", ...): the first statement of an entry point; uses the function's own name. */
-#define ENTER(...)                                                                               \
-    do {                                                                                         \
-        cublasStatus_t injected =                                                                \
-            gpu_enter("cublas", __func__, __builtin_return_address(0), __VA_ARGS__);             \
-        if (injected != CUBLAS_STATUS_SUCCESS)                                                   \
-            return injected;                                                                     \
+#define ENTER(...)                                                                                 \
+    do {                                                                                           \
+        cublasStatus_t injected =                                                                  \
+            gpu_enter("cublas", __func__, __builtin_return_address(0), __VA_ARGS__);               \
+        if (injected != CUBLAS_STATUS_SUCCESS)                                                     \
+            return injected;                                                                       \
     } while (0)
 
 /* ENTER, then the handle: bad, or made in another context. */
-#define ENTER_WITH(_handle, ...)                                                                 \
-    do {                                                                                         \
-        ENTER(__VA_ARGS__);                                                                      \
-        cublasStatus_t refused = handle_use(_handle);                                            \
-        if (refused != CUBLAS_STATUS_SUCCESS)                                                    \
-            return refused;                                                                      \
+#define ENTER_WITH(_handle, ...)                                                                   \
+    do {                                                                                           \
+        ENTER(__VA_ARGS__);                                                                        \
+        cublasStatus_t refused = handle_use(_handle);                                              \
+        if (refused != CUBLAS_STATUS_SUCCESS)                                                      \
+            return refused;                                                                        \
     } while (0)
 
 cublasStatus_t handle_use(cublasHandle_t handle);

@@ -14,8 +14,8 @@ struct lu {
     cudaDataType type;
     cublasOperation_t op;
     int64_t n, columns, lda, ldb, batch; /* columns of the right-hand side */
-    const void *a, *b;   /* device arrays of pointers; b: where the result goes */
-    int *pivots, *info;  /* device; NULL pivots: none */
+    const void *a, *b;                   /* device arrays of pointers; b: where the result goes */
+    int *pivots, *info;                  /* device; NULL pivots: none */
 };
 
 static double size_of(struct z x)
@@ -105,8 +105,8 @@ static void store(const struct lu *op, char *to, int64_t ld, int64_t cols, const
             z_store(to + (i + j * ld) * size, op->type, from[i + j * op->n]);
 }
 
-static CUresult check_columns(const struct lu *op, const struct gpu *gpu, void *space, const char *p,
-                              int64_t ld, int64_t cols, int write)
+static CUresult check_columns(const struct lu *op, const struct gpu *gpu, void *space,
+                              const char *p, int64_t ld, int64_t cols, int write)
 {
     const int64_t size = (int64_t)type_bytes(op->type);
     CUresult result = CUDA_SUCCESS;
@@ -196,8 +196,8 @@ static CUresult run(void *arg, void *space)
     struct work w = {.a = malloc((n * n + 1) * sizeof *w.a),
                      .b = malloc((n * cols + 1) * sizeof *w.b),
                      .pivot = malloc((n + 1) * sizeof *w.pivot)};
-    CUresult result = w.a == NULL || w.b == NULL || w.pivot == NULL ? CUDA_ERROR_OUT_OF_MEMORY
-                                                                     : CUDA_SUCCESS;
+    CUresult result =
+        w.a == NULL || w.b == NULL || w.pivot == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
     for (int64_t i = 0; i < op->batch && result == CUDA_SUCCESS; i++)
         result = run_one(op, gpu_get(), space, i, &w);
     free(w.a);
@@ -217,60 +217,104 @@ static cublasStatus_t enqueue(cublasHandle_t handle, const struct lu *op)
     if (op->n == 0 || op->batch == 0 || (op->kind == GETRS && op->columns == 0))
         return CUBLAS_STATUS_SUCCESS;
     const uint64_t n = (uint64_t)op->n, batch = (uint64_t)op->batch;
-    return work_enqueue(handle, op->who, run, op, sizeof *op, 2 * n * n * batch * type_bytes(op->type),
-                        n * n * n * batch, op->type);
+    return work_enqueue(handle, op->who, run, op, sizeof *op,
+                        2 * n * n * batch * type_bytes(op->type), n * n * n * batch, op->type);
 }
 
-#define GETRF_(_name, _t, _type)                                                                \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, int n, _t *const A[], int lda, int *P, \
-                                  int *info, int batch)                                         \
-    {                                                                                           \
-        ENTER_WITH(handle, "%d batch=%d", n, batch);                                            \
-        const struct lu op = {.who = __func__, .kind = GETRF, .type = _type, .n = n, .lda = lda, \
-                              .batch = batch, .a = A, .pivots = P, .info = info};               \
-        return enqueue(handle, &op);                                                            \
+#define GETRF_(_name, _t, _type)                                                                   \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, int n, _t *const A[], int lda, int *P,    \
+                                  int *info, int batch)                                            \
+    {                                                                                              \
+        ENTER_WITH(handle, "%d batch=%d", n, batch);                                               \
+        const struct lu op = {.who = __func__,                                                     \
+                              .kind = GETRF,                                                       \
+                              .type = _type,                                                       \
+                              .n = n,                                                              \
+                              .lda = lda,                                                          \
+                              .batch = batch,                                                      \
+                              .a = A,                                                              \
+                              .pivots = P,                                                         \
+                              .info = info};                                                       \
+        return enqueue(handle, &op);                                                               \
     }
-#define GETRI_(_name, _t, _type)                                                                \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, int n, const _t *const A[], int lda,   \
-                                  const int *P, _t *const C[], int ldc, int *info, int batch)   \
-    {                                                                                           \
-        ENTER_WITH(handle, "%d batch=%d", n, batch);                                            \
-        const struct lu op = {.who = __func__, .kind = GETRI, .type = _type, .n = n, .lda = lda, \
-                              .ldb = ldc, .batch = batch, .a = A, .b = C,                       \
-                              .pivots = (int *)(uintptr_t)P, .info = info};                     \
-        return enqueue(handle, &op);                                                            \
+#define GETRI_(_name, _t, _type)                                                                   \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, int n, const _t *const A[], int lda,      \
+                                  const int *P, _t *const C[], int ldc, int *info, int batch)      \
+    {                                                                                              \
+        ENTER_WITH(handle, "%d batch=%d", n, batch);                                               \
+        const struct lu op = {.who = __func__,                                                     \
+                              .kind = GETRI,                                                       \
+                              .type = _type,                                                       \
+                              .n = n,                                                              \
+                              .lda = lda,                                                          \
+                              .ldb = ldc,                                                          \
+                              .batch = batch,                                                      \
+                              .a = A,                                                              \
+                              .b = C,                                                              \
+                              .pivots = (int *)(uintptr_t)P,                                       \
+                              .info = info};                                                       \
+        return enqueue(handle, &op);                                                               \
     }
+/* The position of the first wrong argument of getrs, negative; 0: none. */
+static int wrong_argument(int n, int nrhs, int lda, int ldb, int batch)
+{
+    const int least = n > 1 ? n : 1;
+    if (n < 0)
+        return -2;
+    if (nrhs < 0)
+        return -3;
+    if (lda < least)
+        return -5;
+    if (ldb < least)
+        return -8;
+    return batch < 0 ? -10 : 0;
+}
+
 /* info of getrs is on the host and tells of bad arguments only */
-#define GETRS_(_name, _t, _type)                                                                \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, cublasOperation_t trans, int n,        \
-                                  int nrhs, const _t *const A[], int lda, const int *P,         \
-                                  _t *const B[], int ldb, int *info, int batch)                 \
-    {                                                                                           \
-        ENTER_WITH(handle, "%c %d batch=%d", op_letter(trans), n, batch);                       \
-        const struct lu op = {.who = __func__, .kind = GETRS, .type = _type, .op = trans,       \
-                              .n = n, .columns = nrhs, .lda = lda, .ldb = ldb, .batch = batch,  \
-                              .a = A, .b = B, .pivots = (int *)(uintptr_t)P};                   \
-        if (info == NULL)                                                                       \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                 \
-        *info = n < 0 ? -2 : nrhs < 0 ? -3 : lda < (n > 1 ? n : 1) ? -5                         \
-                : ldb < (n > 1 ? n : 1) ? -8 : batch < 0 ? -10 : 0;                             \
-        return enqueue(handle, &op);                                                            \
+#define GETRS_(_name, _t, _type)                                                                   \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, cublasOperation_t trans, int n, int nrhs, \
+                                  const _t *const A[], int lda, const int *P, _t *const B[],       \
+                                  int ldb, int *info, int batch)                                   \
+    {                                                                                              \
+        ENTER_WITH(handle, "%c %d batch=%d", op_letter(trans), n, batch);                          \
+        const struct lu op = {.who = __func__,                                                     \
+                              .kind = GETRS,                                                       \
+                              .type = _type,                                                       \
+                              .op = trans,                                                         \
+                              .n = n,                                                              \
+                              .columns = nrhs,                                                     \
+                              .lda = lda,                                                          \
+                              .ldb = ldb,                                                          \
+                              .batch = batch,                                                      \
+                              .a = A,                                                              \
+                              .b = B,                                                              \
+                              .pivots = (int *)(uintptr_t)P};                                      \
+        if (info == NULL)                                                                          \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        *info = wrong_argument(n, nrhs, lda, ldb, batch);                                          \
+        return enqueue(handle, &op);                                                               \
     }
-#define MATINV_(_name, _t, _type)                                                               \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, int n, const _t *const A[], int lda,   \
-                                  _t *const Ainv[], int lda_inv, int *info, int batch)          \
-    {                                                                                           \
-        ENTER_WITH(handle, "%d batch=%d", n, batch);                                            \
-        const struct lu op = {.who = __func__, .kind = MATINV, .type = _type, .n = n,           \
-                              .lda = lda, .ldb = lda_inv, .batch = batch, .a = A, .b = Ainv,    \
-                              .info = info};                                                    \
-        return enqueue(handle, &op);                                                            \
+#define MATINV_(_name, _t, _type)                                                                  \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, int n, const _t *const A[], int lda,      \
+                                  _t *const Ainv[], int lda_inv, int *info, int batch)             \
+    {                                                                                              \
+        ENTER_WITH(handle, "%d batch=%d", n, batch);                                               \
+        const struct lu op = {.who = __func__,                                                     \
+                              .kind = MATINV,                                                      \
+                              .type = _type,                                                       \
+                              .n = n,                                                              \
+                              .lda = lda,                                                          \
+                              .ldb = lda_inv,                                                      \
+                              .batch = batch,                                                      \
+                              .a = A,                                                              \
+                              .b = Ainv,                                                           \
+                              .info = info};                                                       \
+        return enqueue(handle, &op);                                                               \
     }
-#define FOUR(_macro, _routine)                                    \
-    _macro(cublasS##_routine, float, CUDA_R_32F)                  \
-    _macro(cublasD##_routine, double, CUDA_R_64F)                 \
-    _macro(cublasC##_routine, cuComplex, CUDA_C_32F)              \
-    _macro(cublasZ##_routine, cuDoubleComplex, CUDA_C_64F)
+#define FOUR(_macro, _routine)                                                                     \
+    _macro(cublasS##_routine, float, CUDA_R_32F) _macro(cublasD##_routine, double, CUDA_R_64F)     \
+        _macro(cublasC##_routine, cuComplex, CUDA_C_32F)                                           \
+            _macro(cublasZ##_routine, cuDoubleComplex, CUDA_C_64F)
 FOUR(GETRF_, getrfBatched)
 FOUR(GETRI_, getriBatched)
 FOUR(GETRS_, getrsBatched)

@@ -28,11 +28,14 @@ void legacy_status(cublasStatus_t status)
 cublasOperation_t legacy_op(char letter)
 {
     switch (letter) {
-    case 'n': case 'N':
+    case 'n':
+    case 'N':
         return CUBLAS_OP_N;
-    case 't': case 'T':
+    case 't':
+    case 'T':
         return CUBLAS_OP_T;
-    case 'c': case 'C':
+    case 'c':
+    case 'C':
         return CUBLAS_OP_C;
     default:
         return (cublasOperation_t)-1;

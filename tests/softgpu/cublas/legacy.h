@@ -7,22 +7,22 @@
 #include "vector.h"
 
 /* Declared here since cublas.h can't be included beside cublas_api.h. */
-#define LEGACY(_return, _name, _params) \
-    _return _name _params;              \
+#define LEGACY(_return, _name, _params)                                                            \
+    _return _name _params;                                                                         \
     BLAS_API _return _name _params
 
 /* The body of one without a result. */
-#define LEGACY_CALL(_call)             \
-    {                                  \
-        legacy_status(_call);          \
+#define LEGACY_CALL(_call)                                                                         \
+    {                                                                                              \
+        legacy_status(_call);                                                                      \
     }
 /* ... and with one, called `value`. */
-#define LEGACY_VALUE(_type, _call)     \
-    {                                  \
-        _type value;                   \
-        memset(&value, 0, sizeof value); \
-        legacy_status(_call);          \
-        return value;                  \
+#define LEGACY_VALUE(_type, _call)                                                                 \
+    {                                                                                              \
+        _type value;                                                                               \
+        memset(&value, 0, sizeof value);                                                           \
+        legacy_status(_call);                                                                      \
+        return value;                                                                              \
     }
 
 #endif

@@ -109,7 +109,8 @@ static struct z reduce(const struct level1 *op)
             else if (op->kind == LEVEL1_NRM2) {
                 add_square(&r, x[j].re);
                 add_square(&r, x[j].im);
-            } else if (r.at == 0 || (op->kind == LEVEL1_AMAX ? size > r.largest : size < r.largest)) {
+            } else if (r.at == 0 ||
+                       (op->kind == LEVEL1_AMAX ? size > r.largest : size < r.largest)) {
                 r.largest = size;
                 r.at = i + j + 1;
             }
@@ -155,7 +156,8 @@ static CUresult run(void *arg, void *space)
         result = scalar_read(gpu, space, &op->scalar[i], op->who, &s[i]);
     if (op->kind == LEVEL1_ROTM) {
         const size_t size = type_bytes(op->x.type);
-        const char *from = op->param.place == PLACE_DEVICE ? op->param.device : (void *)op->param_host;
+        const char *from =
+            op->param.place == PLACE_DEVICE ? op->param.device : (void *)op->param_host;
         if (op->param.place == PLACE_DEVICE)
             result = gpu->check(space, from, 5 * size, 0, op->who);
         for (size_t i = 0; i < 5 && result == CUDA_SUCCESS; i++)

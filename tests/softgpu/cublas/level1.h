@@ -6,9 +6,19 @@
 #include "vector.h"
 
 enum level1_kind {
-    LEVEL1_AXPY, LEVEL1_SCAL, LEVEL1_COPY, LEVEL1_SWAP, LEVEL1_ROT, LEVEL1_ROTM,
+    LEVEL1_AXPY,
+    LEVEL1_SCAL,
+    LEVEL1_COPY,
+    LEVEL1_SWAP,
+    LEVEL1_ROT,
+    LEVEL1_ROTM,
     /* those below give a result */
-    LEVEL1_DOT, LEVEL1_DOTC, LEVEL1_NRM2, LEVEL1_ASUM, LEVEL1_AMAX, LEVEL1_AMIN
+    LEVEL1_DOT,
+    LEVEL1_DOTC,
+    LEVEL1_NRM2,
+    LEVEL1_ASUM,
+    LEVEL1_AMAX,
+    LEVEL1_AMIN
 };
 
 struct level1 {
@@ -18,7 +28,7 @@ struct level1 {
     struct vector x, y; /* y.data NULL: there is none */
     int scalars;
     struct scalar scalar[2];
-    struct scalar param;       /* rotm: where its five numbers are */
+    struct scalar param; /* rotm: where its five numbers are */
     unsigned char param_host[40];
     struct result result;
 };

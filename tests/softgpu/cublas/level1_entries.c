@@ -5,12 +5,10 @@
 #include "level1.h"
 
 /* Both widths of a routine. */
-#define BOTH(_macro, _name, ...)                 \
-    _macro(_name##_v2, int, __VA_ARGS__)         \
-    _macro(_name##_v2_64, int64_t, __VA_ARGS__)
-#define BOTH_EX(_macro, _name, ...)              \
-    _macro(_name, int, __VA_ARGS__)              \
-    _macro(_name##_64, int64_t, __VA_ARGS__)
+#define BOTH(_macro, _name, ...)                                                                   \
+    _macro(_name##_v2, int, __VA_ARGS__) _macro(_name##_v2_64, int64_t, __VA_ARGS__)
+#define BOTH_EX(_macro, _name, ...)                                                                \
+    _macro(_name, int, __VA_ARGS__) _macro(_name##_64, int64_t, __VA_ARGS__)
 
 static cublasStatus_t one_scalar(cublasHandle_t handle, struct level1 *op, int i, const void *value,
                                  cudaDataType type)
@@ -44,69 +42,73 @@ static cublasStatus_t with_two(cublasHandle_t handle, struct level1 *op, const v
     return status == CUBLAS_STATUS_SUCCESS ? level1_run(handle, op) : status;
 }
 
-#define OPERATION(_kind, _xtype, _y, _ytype, _incy)                                            \
-    struct level1 op = {.who = __func__, .kind = _kind, .n = n,                                \
-                        .x = vector_of(x, _xtype, incx), .y = vector_of(_y, _ytype, _incy)}
+#define OPERATION(_kind, _xtype, _y, _ytype, _incy)                                                \
+    struct level1 op = {.who = __func__,                                                           \
+                        .kind = _kind,                                                             \
+                        .n = n,                                                                    \
+                        .x = vector_of(x, _xtype, incx),                                           \
+                        .y = vector_of(_y, _ytype, _incy)}
 
-#define AXPY(_name, _int, _t, _type)                                                           \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _t *alpha, const _t *x, \
-                                  _int incx, _t *y, _int incy)                                 \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld", (long long)n);                                              \
-        OPERATION(LEVEL1_AXPY, _type, y, _type, incy);                                         \
-        return with_scalar(handle, &op, alpha, _type);                                         \
+#define AXPY(_name, _int, _t, _type)                                                               \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _t *alpha, const _t *x,     \
+                                  _int incx, _t *y, _int incy)                                     \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld", (long long)n);                                                  \
+        OPERATION(LEVEL1_AXPY, _type, y, _type, incy);                                             \
+        return with_scalar(handle, &op, alpha, _type);                                             \
     }
-#define SCAL(_name, _int, _t, _type, _s, _stype)                                               \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _s *alpha, _t *x,       \
-                                  _int incx)                                                   \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld", (long long)n);                                              \
-        OPERATION(LEVEL1_SCAL, _type, NULL, _type, 1);                                         \
-        return with_scalar(handle, &op, alpha, _stype);                                        \
+#define SCAL(_name, _int, _t, _type, _s, _stype)                                                   \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _s *alpha, _t *x,           \
+                                  _int incx)                                                       \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld", (long long)n);                                                  \
+        OPERATION(LEVEL1_SCAL, _type, NULL, _type, 1);                                             \
+        return with_scalar(handle, &op, alpha, _stype);                                            \
     }
-#define COPY(_name, _int, _t, _type)                                                           \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _t *x, _int incx,       \
-                                  _t *y, _int incy)                                            \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld", (long long)n);                                              \
-        OPERATION(LEVEL1_COPY, _type, y, _type, incy);                                         \
-        return level1_run(handle, &op);                                                        \
+#define COPY(_name, _int, _t, _type)                                                               \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _t *x, _int incx, _t *y,    \
+                                  _int incy)                                                       \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld", (long long)n);                                                  \
+        OPERATION(LEVEL1_COPY, _type, y, _type, incy);                                             \
+        return level1_run(handle, &op);                                                            \
     }
-#define SWAP(_name, _int, _t, _type)                                                           \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, _t *x, _int incx, _t *y,      \
-                                  _int incy)                                                   \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld", (long long)n);                                              \
-        OPERATION(LEVEL1_SWAP, _type, y, _type, incy);                                         \
-        return level1_run(handle, &op);                                                        \
+#define SWAP(_name, _int, _t, _type)                                                               \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, _t *x, _int incx, _t *y,          \
+                                  _int incy)                                                       \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld", (long long)n);                                                  \
+        OPERATION(LEVEL1_SWAP, _type, y, _type, incy);                                             \
+        return level1_run(handle, &op);                                                            \
     }
-#define DOT(_name, _int, _t, _type, _kind)                                                     \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _t *x, _int incx,       \
-                                  const _t *y, _int incy, _t *result)                          \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld", (long long)n);                                              \
-        OPERATION(_kind, _type, y, _type, incy);                                               \
-        op.result = (struct result){.to = result, .type = _type};                              \
-        return level1_run(handle, &op);                                                        \
+#define DOT(_name, _int, _t, _type, _kind)                                                         \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _t *x, _int incx,           \
+                                  const _t *y, _int incy, _t *result)                              \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld", (long long)n);                                                  \
+        OPERATION(_kind, _type, y, _type, incy);                                                   \
+        op.result = (struct result){.to = result, .type = _type};                                  \
+        return level1_run(handle, &op);                                                            \
     }
-#define NORM(_name, _int, _t, _type, _r, _rtype, _kind)                                        \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _t *x, _int incx,       \
-                                  _r *result)                                                  \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld", (long long)n);                                              \
-        OPERATION(_kind, _type, NULL, _type, 1);                                               \
-        op.result = (struct result){.to = result, .type = _rtype};                             \
-        return level1_run(handle, &op);                                                        \
+#define NORM(_name, _int, _t, _type, _r, _rtype, _kind)                                            \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const _t *x, _int incx,           \
+                                  _r *result)                                                      \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld", (long long)n);                                                  \
+        OPERATION(_kind, _type, NULL, _type, 1);                                                   \
+        op.result = (struct result){.to = result, .type = _rtype};                                 \
+        return level1_run(handle, &op);                                                            \
     }
 #define INDEX_TYPE(_int) (sizeof(_int) == 8 ? CUDA_R_64I : CUDA_R_32I)
-#define INDEX(_name, _int, _t, _type, _kind) NORM(_name, _int, _t, _type, _int, INDEX_TYPE(_int), _kind)
-#define ROT(_name, _int, _t, _type, _c, _ctype, _s, _stype)                                    \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, _t *x, _int incx, _t *y,      \
-                                  _int incy, const _c *c, const _s *s)                         \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld", (long long)n);                                              \
-        OPERATION(LEVEL1_ROT, _type, y, _type, incy);                                          \
-        return with_two(handle, &op, c, _ctype, s, _stype);                                    \
+#define INDEX(_name, _int, _t, _type, _kind)                                                       \
+    NORM(_name, _int, _t, _type, _int, INDEX_TYPE(_int), _kind)
+#define ROT(_name, _int, _t, _type, _c, _ctype, _s, _stype)                                        \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, _t *x, _int incx, _t *y,          \
+                                  _int incy, const _c *c, const _s *s)                             \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld", (long long)n);                                                  \
+        OPERATION(LEVEL1_ROT, _type, y, _type, incy);                                              \
+        return with_two(handle, &op, c, _ctype, s, _stype);                                        \
     }
 
 static cublasStatus_t with_param(cublasHandle_t handle, struct level1 *op, const void *param)
@@ -120,25 +122,25 @@ static cublasStatus_t with_param(cublasHandle_t handle, struct level1 *op, const
     return level1_run(handle, op);
 }
 
-#define ROTM(_name, _int, _t, _type)                                                           \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, _t *x, _int incx, _t *y,      \
-                                  _int incy, const _t *param)                                  \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld", (long long)n);                                              \
-        OPERATION(LEVEL1_ROTM, _type, y, _type, incy);                                         \
-        return with_param(handle, &op, param);                                                 \
+#define ROTM(_name, _int, _t, _type)                                                               \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, _t *x, _int incx, _t *y,          \
+                                  _int incy, const _t *param)                                      \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld", (long long)n);                                                  \
+        OPERATION(LEVEL1_ROTM, _type, y, _type, incy);                                             \
+        return with_param(handle, &op, param);                                                     \
     }
 
-#define S float, CUDA_R_32F
-#define D double, CUDA_R_64F
-#define C cuComplex, CUDA_C_32F
-#define Z cuDoubleComplex, CUDA_C_64F
+#define S                  float, CUDA_R_32F
+#define D                  double, CUDA_R_64F
+#define C                  cuComplex, CUDA_C_32F
+#define Z                  cuDoubleComplex, CUDA_C_64F
 #define APPLY(_macro, ...) _macro(__VA_ARGS__)
 
-#define FOUR(_macro, _routine)                       \
-    APPLY(BOTH, _macro, cublasS##_routine, S)        \
-    APPLY(BOTH, _macro, cublasD##_routine, D)        \
-    APPLY(BOTH, _macro, cublasC##_routine, C)        \
+#define FOUR(_macro, _routine)                                                                     \
+    APPLY(BOTH, _macro, cublasS##_routine, S)                                                      \
+    APPLY(BOTH, _macro, cublasD##_routine, D)                                                      \
+    APPLY(BOTH, _macro, cublasC##_routine, C)                                                      \
     APPLY(BOTH, _macro, cublasZ##_routine, Z)
 
 FOUR(AXPY, axpy)
@@ -183,86 +185,86 @@ APPLY(BOTH, ROTM, cublasDrotm, D)
 
 /* --- typed --- */
 
-#define AXPY_EX(_name, _int, _unused)                                                          \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *alpha,            \
-                                  cudaDataType alpha_type, const void *x, cudaDataType x_type, \
-                                  _int incx, void *y, cudaDataType y_type, _int incy,          \
-                                  cudaDataType execution)                                      \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);     \
-        OPERATION(LEVEL1_AXPY, x_type, y, y_type, incy);                                       \
-        return with_scalar(handle, &op, alpha, alpha_type);                                    \
+#define AXPY_EX(_name, _int, _unused)                                                              \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *alpha,                \
+                                  cudaDataType alpha_type, const void *x, cudaDataType x_type,     \
+                                  _int incx, void *y, cudaDataType y_type, _int incy,              \
+                                  cudaDataType execution)                                          \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);         \
+        OPERATION(LEVEL1_AXPY, x_type, y, y_type, incy);                                           \
+        return with_scalar(handle, &op, alpha, alpha_type);                                        \
     }
-#define SCAL_EX(_name, _int, _unused)                                                          \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *alpha,            \
-                                  cudaDataType alpha_type, void *x, cudaDataType x_type,       \
-                                  _int incx, cudaDataType execution)                           \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);     \
-        OPERATION(LEVEL1_SCAL, x_type, NULL, x_type, 1);                                       \
-        return with_scalar(handle, &op, alpha, alpha_type);                                    \
+#define SCAL_EX(_name, _int, _unused)                                                              \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *alpha,                \
+                                  cudaDataType alpha_type, void *x, cudaDataType x_type,           \
+                                  _int incx, cudaDataType execution)                               \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);         \
+        OPERATION(LEVEL1_SCAL, x_type, NULL, x_type, 1);                                           \
+        return with_scalar(handle, &op, alpha, alpha_type);                                        \
     }
-#define COPY_EX(_name, _int, _kind, _const)                                                    \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, _const void *x,               \
-                                  cudaDataType x_type, _int incx, void *y,                     \
-                                  cudaDataType y_type, _int incy)                              \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)y_type);        \
-        OPERATION(_kind, x_type, y, y_type, incy);                                             \
-        return level1_run(handle, &op);                                                        \
+#define COPY_EX(_name, _int, _kind, _const)                                                        \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, _const void *x,                   \
+                                  cudaDataType x_type, _int incx, void *y, cudaDataType y_type,    \
+                                  _int incy)                                                       \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)y_type);            \
+        OPERATION(_kind, x_type, y, y_type, incy);                                                 \
+        return level1_run(handle, &op);                                                            \
     }
-#define DOT_EX(_name, _int, _kind)                                                             \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *x,                \
-                                  cudaDataType x_type, _int incx, const void *y,               \
-                                  cudaDataType y_type, _int incy, void *result,                \
-                                  cudaDataType result_type, cudaDataType execution)            \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);     \
-        OPERATION(_kind, x_type, y, y_type, incy);                                             \
-        op.result = (struct result){.to = result, .type = result_type};                        \
-        return level1_run(handle, &op);                                                        \
+#define DOT_EX(_name, _int, _kind)                                                                 \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *x,                    \
+                                  cudaDataType x_type, _int incx, const void *y,                   \
+                                  cudaDataType y_type, _int incy, void *result,                    \
+                                  cudaDataType result_type, cudaDataType execution)                \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);         \
+        OPERATION(_kind, x_type, y, y_type, incy);                                                 \
+        op.result = (struct result){.to = result, .type = result_type};                            \
+        return level1_run(handle, &op);                                                            \
     }
-#define NORM_EX(_name, _int, _kind)                                                            \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *x,                \
-                                  cudaDataType x_type, _int incx, void *result,                \
-                                  cudaDataType result_type, cudaDataType execution)            \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);     \
-        OPERATION(_kind, x_type, NULL, x_type, 1);                                             \
-        op.result = (struct result){.to = result, .type = result_type};                        \
-        return level1_run(handle, &op);                                                        \
+#define NORM_EX(_name, _int, _kind)                                                                \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *x,                    \
+                                  cudaDataType x_type, _int incx, void *result,                    \
+                                  cudaDataType result_type, cudaDataType execution)                \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);         \
+        OPERATION(_kind, x_type, NULL, x_type, 1);                                                 \
+        op.result = (struct result){.to = result, .type = result_type};                            \
+        return level1_run(handle, &op);                                                            \
     }
-#define INDEX_EX(_name, _int, _kind)                                                           \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *x,                \
-                                  cudaDataType x_type, _int incx, _int *result)                \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld type %d", (long long)n, (int)x_type);                         \
-        OPERATION(_kind, x_type, NULL, x_type, 1);                                             \
-        op.result = (struct result){.to = result, .type = INDEX_TYPE(_int)};                   \
-        return level1_run(handle, &op);                                                        \
+#define INDEX_EX(_name, _int, _kind)                                                               \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, const void *x,                    \
+                                  cudaDataType x_type, _int incx, _int *result)                    \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld type %d", (long long)n, (int)x_type);                             \
+        OPERATION(_kind, x_type, NULL, x_type, 1);                                                 \
+        op.result = (struct result){.to = result, .type = INDEX_TYPE(_int)};                       \
+        return level1_run(handle, &op);                                                            \
     }
-#define ROT_EX(_name, _int, _unused)                                                           \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, void *x, cudaDataType x_type, \
-                                  _int incx, void *y, cudaDataType y_type, _int incy,          \
-                                  const void *c, const void *s, cudaDataType cs_type,          \
-                                  cudaDataType execution)                                      \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);     \
-        OPERATION(LEVEL1_ROT, x_type, y, y_type, incy);                                        \
-        return with_two(handle, &op, c, type_of_part(cs_type), s, cs_type);                    \
+#define ROT_EX(_name, _int, _unused)                                                               \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, void *x, cudaDataType x_type,     \
+                                  _int incx, void *y, cudaDataType y_type, _int incy,              \
+                                  const void *c, const void *s, cudaDataType cs_type,              \
+                                  cudaDataType execution)                                          \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);         \
+        OPERATION(LEVEL1_ROT, x_type, y, y_type, incy);                                            \
+        return with_two(handle, &op, c, type_of_part(cs_type), s, cs_type);                        \
     }
 
-#define ROTM_EX(_name, _int, _unused)                                                          \
-    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, void *x, cudaDataType x_type, \
-                                  _int incx, void *y, cudaDataType y_type, _int incy,          \
-                                  const void *param, cudaDataType param_type,                  \
-                                  cudaDataType execution)                                      \
-    {                                                                                          \
-        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);     \
-        OPERATION(LEVEL1_ROTM, x_type, y, y_type, incy);                                       \
-        if (param_type != x_type || type_is_complex(x_type))                                   \
-            return CUBLAS_STATUS_NOT_SUPPORTED;                                                \
-        return with_param(handle, &op, param);                                                 \
+#define ROTM_EX(_name, _int, _unused)                                                              \
+    BLAS_API cublasStatus_t _name(cublasHandle_t handle, _int n, void *x, cudaDataType x_type,     \
+                                  _int incx, void *y, cudaDataType y_type, _int incy,              \
+                                  const void *param, cudaDataType param_type,                      \
+                                  cudaDataType execution)                                          \
+    {                                                                                              \
+        ENTER_WITH(handle, "%lld types %d %d", (long long)n, (int)x_type, (int)execution);         \
+        OPERATION(LEVEL1_ROTM, x_type, y, y_type, incy);                                           \
+        if (param_type != x_type || type_is_complex(x_type))                                       \
+            return CUBLAS_STATUS_NOT_SUPPORTED;                                                    \
+        return with_param(handle, &op, param);                                                     \
     }
 
 BOTH_EX(AXPY_EX, cublasAxpyEx, 0)
@@ -280,33 +282,33 @@ BOTH_EX(ROTM_EX, cublasRotmEx, 0)
 
 /* --- without handles --- */
 
-#define OLD_XY(_name, _t, _x)                                              \
-    LEGACY(void, _name, (int n, _x _t *x, int incx, _t *y, int incy))      \
+#define OLD_XY(_name, _t, _x)                                                                      \
+    LEGACY(void, _name, (int n, _x _t *x, int incx, _t *y, int incy))                              \
     LEGACY_CALL(_name##_v2(legacy_handle(), n, x, incx, y, incy))
-#define OLD_AXPY(_name, _t)                                                \
-    LEGACY(void, _name, (int n, _t alpha, const _t *x, int incx, _t *y, int incy)) \
+#define OLD_AXPY(_name, _t)                                                                        \
+    LEGACY(void, _name, (int n, _t alpha, const _t *x, int incx, _t *y, int incy))                 \
     LEGACY_CALL(_name##_v2(legacy_handle(), n, &alpha, x, incx, y, incy))
-#define OLD_SCAL(_name, _t, _s)                                            \
-    LEGACY(void, _name, (int n, _s alpha, _t *x, int incx))                \
+#define OLD_SCAL(_name, _t, _s)                                                                    \
+    LEGACY(void, _name, (int n, _s alpha, _t *x, int incx))                                        \
     LEGACY_CALL(_name##_v2(legacy_handle(), n, &alpha, x, incx))
-#define OLD_DOT(_name, _t)                                                 \
-    LEGACY(_t, _name, (int n, const _t *x, int incx, const _t *y, int incy)) \
+#define OLD_DOT(_name, _t)                                                                         \
+    LEGACY(_t, _name, (int n, const _t *x, int incx, const _t *y, int incy))                       \
     LEGACY_VALUE(_t, _name##_v2(legacy_handle(), n, x, incx, y, incy, &value))
-#define OLD_NORM(_name, _t, _r)                                            \
-    LEGACY(_r, _name, (int n, const _t *x, int incx))                      \
+#define OLD_NORM(_name, _t, _r)                                                                    \
+    LEGACY(_r, _name, (int n, const _t *x, int incx))                                              \
     LEGACY_VALUE(_r, _name##_v2(legacy_handle(), n, x, incx, &value))
-#define OLD_ROT(_name, _t, _c, _s)                                         \
-    LEGACY(void, _name, (int n, _t *x, int incx, _t *y, int incy, _c c, _s s)) \
+#define OLD_ROT(_name, _t, _c, _s)                                                                 \
+    LEGACY(void, _name, (int n, _t *x, int incx, _t *y, int incy, _c c, _s s))                     \
     LEGACY_CALL(_name##_v2(legacy_handle(), n, x, incx, y, incy, &c, &s))
-#define OLD_ROTM(_name, _t)                                                \
-    LEGACY(void, _name, (int n, _t *x, int incx, _t *y, int incy, const _t *param)) \
+#define OLD_ROTM(_name, _t)                                                                        \
+    LEGACY(void, _name, (int n, _t *x, int incx, _t *y, int incy, const _t *param))                \
     LEGACY_CALL(_name##_v2(legacy_handle(), n, x, incx, y, incy, param))
 
-#define OLD_FOUR(_macro, _routine, ...)                                    \
-    _macro(cublasS##_routine, float, ##__VA_ARGS__)                        \
-    _macro(cublasD##_routine, double, ##__VA_ARGS__)                       \
-    _macro(cublasC##_routine, cuComplex, ##__VA_ARGS__)                    \
-    _macro(cublasZ##_routine, cuDoubleComplex, ##__VA_ARGS__)
+#define OLD_FOUR(_macro, _routine, ...)                                                            \
+    _macro(cublasS##_routine, float, ##__VA_ARGS__)                                                \
+        _macro(cublasD##_routine, double, ##__VA_ARGS__)                                           \
+            _macro(cublasC##_routine, cuComplex, ##__VA_ARGS__)                                    \
+                _macro(cublasZ##_routine, cuDoubleComplex, ##__VA_ARGS__)
 OLD_FOUR(OLD_AXPY, axpy)
 OLD_FOUR(OLD_XY, copy, const)
 OLD_FOUR(OLD_XY, swap, )

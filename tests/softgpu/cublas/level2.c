@@ -31,8 +31,8 @@ char *matrix_place(const struct matrix *a, int64_t i, int64_t j)
 
 struct z matrix_at(const struct matrix *a, int64_t i, int64_t j)
 {
-    const bool mirrored = (a->structure == SYMMETRIC || a->structure == HERMITIAN) &&
-                          !in_triangle(a, i, j);
+    const bool mirrored =
+        (a->structure == SYMMETRIC || a->structure == HERMITIAN) && !in_triangle(a, i, j);
     if (a->unit && i == j)
         return z_of(1.0, 0.0);
     const char *p = mirrored ? matrix_place(a, j, i) : matrix_place(a, i, j);
@@ -72,8 +72,8 @@ CUresult matrix_check(const struct gpu *gpu, void *space, const struct matrix *a
         }
         if (first >= end)
             continue;
-        CUresult result = gpu->check(space, matrix_place(a, first, j), (size_t)(end - first) * size,
-                                     write, who);
+        CUresult result =
+            gpu->check(space, matrix_place(a, first, j), (size_t)(end - first) * size, write, who);
         if (result != CUDA_SUCCESS)
             return result;
     }
@@ -264,8 +264,8 @@ cublasStatus_t level2_run(cublasHandle_t handle, struct level2 *op, const void *
         handle_scalar(handle, &op->alpha, alpha, op->scalar_type);
     if (op->kind == LEVEL2_MULTIPLY)
         handle_scalar(handle, &op->beta, beta, op->scalar_type);
-    const uint64_t elements = (uint64_t)op->a.rows * (uint64_t)op->a.cols *
-                              (uint64_t)(op->batch == 0 ? 1 : op->batch);
+    const uint64_t elements =
+        (uint64_t)op->a.rows * (uint64_t)op->a.cols * (uint64_t)(op->batch == 0 ? 1 : op->batch);
     return work_enqueue(handle, op->who, run, op, sizeof *op, elements * type_bytes(op->a.type),
                         2 * elements, op->a.type);
 }

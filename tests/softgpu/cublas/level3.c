@@ -32,20 +32,20 @@ static void symm(const struct level3 *op, struct z alpha_z, struct z beta_z)
     void *a = op->a.data;
     switch (op->type) {
     case CUDA_R_32F:
-        cblas_ssymm(CblasColMajor, side, uplo, m, n, alpha.s[0], a, lda, op->b, ldb, beta.s[0], op->c,
-                    ldc);
+        cblas_ssymm(CblasColMajor, side, uplo, m, n, alpha.s[0], a, lda, op->b, ldb, beta.s[0],
+                    op->c, ldc);
         break;
     case CUDA_R_64F:
-        cblas_dsymm(CblasColMajor, side, uplo, m, n, alpha.d[0], a, lda, op->b, ldb, beta.d[0], op->c,
-                    ldc);
+        cblas_dsymm(CblasColMajor, side, uplo, m, n, alpha.d[0], a, lda, op->b, ldb, beta.d[0],
+                    op->c, ldc);
         break;
     case CUDA_C_32F:
-        (op->hermitian ? cblas_chemm : cblas_csymm)(CblasColMajor, side, uplo, m, n, alpha.s, a, lda,
-                                                    op->b, ldb, beta.s, op->c, ldc);
+        (op->hermitian ? cblas_chemm : cblas_csymm)(CblasColMajor, side, uplo, m, n, alpha.s, a,
+                                                    lda, op->b, ldb, beta.s, op->c, ldc);
         break;
     default:
-        (op->hermitian ? cblas_zhemm : cblas_zsymm)(CblasColMajor, side, uplo, m, n, alpha.d, a, lda,
-                                                    op->b, ldb, beta.d, op->c, ldc);
+        (op->hermitian ? cblas_zhemm : cblas_zsymm)(CblasColMajor, side, uplo, m, n, alpha.d, a,
+                                                    lda, op->b, ldb, beta.d, op->c, ldc);
     }
 }
 
@@ -58,31 +58,32 @@ static void triangular(const struct level3 *op, const void *a, void *b, int64_t 
     const CBLAS_UPLO uplo = op->a.lower ? CblasLower : CblasUpper;
     const CBLAS_DIAG diag = op->a.unit ? CblasUnit : CblasNonUnit;
     const CBLAS_TRANSPOSE trans = blas_op(op->transa);
-    const blasint m = (blasint)op->m, n = (blasint)op->n, lda = (blasint)op->a.ld, ldb = (blasint)ld;
+    const blasint m = (blasint)op->m, n = (blasint)op->n, lda = (blasint)op->a.ld,
+                  ldb = (blasint)ld;
     switch (op->type) {
     case CUDA_R_32F:
-        (solve ? cblas_strsm : cblas_strmm)(CblasColMajor, side, uplo, trans, diag, m, n, alpha.s[0],
-                                            a, lda, b, ldb);
+        (solve ? cblas_strsm : cblas_strmm)(CblasColMajor, side, uplo, trans, diag, m, n,
+                                            alpha.s[0], a, lda, b, ldb);
         break;
     case CUDA_R_64F:
-        (solve ? cblas_dtrsm : cblas_dtrmm)(CblasColMajor, side, uplo, trans, diag, m, n, alpha.d[0],
-                                            a, lda, b, ldb);
+        (solve ? cblas_dtrsm : cblas_dtrmm)(CblasColMajor, side, uplo, trans, diag, m, n,
+                                            alpha.d[0], a, lda, b, ldb);
         break;
     case CUDA_C_32F:
-        (solve ? cblas_ctrsm : cblas_ctrmm)(CblasColMajor, side, uplo, trans, diag, m, n, alpha.s, a,
-                                            lda, b, ldb);
+        (solve ? cblas_ctrsm : cblas_ctrmm)(CblasColMajor, side, uplo, trans, diag, m, n, alpha.s,
+                                            a, lda, b, ldb);
         break;
     default:
-        (solve ? cblas_ztrsm : cblas_ztrmm)(CblasColMajor, side, uplo, trans, diag, m, n, alpha.d, a,
-                                            lda, b, ldb);
+        (solve ? cblas_ztrsm : cblas_ztrmm)(CblasColMajor, side, uplo, trans, diag, m, n, alpha.d,
+                                            a, lda, b, ldb);
     }
 }
 
 static CUresult check_dense(const struct level3 *op, const struct gpu *gpu, void *space,
                             const void *data, int64_t ld, int64_t rows, int64_t cols, int write)
 {
-    const struct matrix x = {.data = (char *)(uintptr_t)data, .type = op->type, .rows = rows,
-                             .cols = cols, .ld = ld};
+    const struct matrix x = {
+        .data = (char *)(uintptr_t)data, .type = op->type, .rows = rows, .cols = cols, .ld = ld};
     return matrix_check(gpu, space, &x, write, op->who);
 }
 
@@ -134,8 +135,8 @@ static CUresult run_triangular(const struct level3 *op, const struct gpu *gpu, v
     return CUDA_SUCCESS;
 }
 
-static CUresult run_symm(const struct level3 *op, const struct gpu *gpu, void *space, struct z alpha,
-                         struct z beta)
+static CUresult run_symm(const struct level3 *op, const struct gpu *gpu, void *space,
+                         struct z alpha, struct z beta)
 {
     CUresult result = CUDA_SUCCESS;
     if (!z_zero(alpha)) {
@@ -150,8 +151,8 @@ static CUresult run_symm(const struct level3 *op, const struct gpu *gpu, void *s
     return result;
 }
 
-static CUresult run_geam(const struct level3 *op, const struct gpu *gpu, void *space, struct z alpha,
-                         struct z beta)
+static CUresult run_geam(const struct level3 *op, const struct gpu *gpu, void *space,
+                         struct z alpha, struct z beta)
 {
     const int64_t size = (int64_t)type_bytes(op->type);
     const bool ta = op->transa != CUBLAS_OP_N, tb = op->transb != CUBLAS_OP_N;
@@ -161,7 +162,8 @@ static CUresult run_geam(const struct level3 *op, const struct gpu *gpu, void *s
         result = check_dense(op, gpu, space, op->a.data, op->a.ld, ta ? op->n : op->m,
                              ta ? op->m : op->n, 0);
     if (result == CUDA_SUCCESS && use_b)
-        result = check_dense(op, gpu, space, op->b, op->ldb, tb ? op->n : op->m, tb ? op->m : op->n, 0);
+        result =
+            check_dense(op, gpu, space, op->b, op->ldb, tb ? op->n : op->m, tb ? op->m : op->n, 0);
     if (result == CUDA_SUCCESS)
         result = check_dense(op, gpu, space, op->c, op->ldc, op->m, op->n, 1);
     for (int64_t j = 0; j < op->n && result == CUDA_SUCCESS; j++)
@@ -173,9 +175,9 @@ static CUresult run_geam(const struct level3 *op, const struct gpu *gpu, void *s
                 value = z_mul(alpha, z_conj(z_load(op->a.data + at_a * size, op->type),
                                             op->transa == CUBLAS_OP_C));
             if (use_b)
-                value = z_add(value, z_mul(beta, z_conj(z_load((const char *)op->b + at_b * size,
-                                                               op->type),
-                                                        op->transb == CUBLAS_OP_C)));
+                value = z_add(
+                    value, z_mul(beta, z_conj(z_load((const char *)op->b + at_b * size, op->type),
+                                              op->transb == CUBLAS_OP_C)));
             z_store((char *)op->c + (i + j * op->ldc) * size, op->type, value);
         }
     return result;
@@ -262,7 +264,9 @@ cublasStatus_t level3_run(cublasHandle_t handle, struct level3 *op, const void *
     const int64_t order = op->left ? op->m : op->n;
     if (op->kind < LEVEL3_GEAM)
         op->a.rows = op->a.cols = order;
-    const uint64_t elements = (uint64_t)op->m * (uint64_t)op->n * (uint64_t)(op->batch ? op->batch : 1);
+    const uint64_t elements =
+        (uint64_t)op->m * (uint64_t)op->n * (uint64_t)(op->batch ? op->batch : 1);
     return work_enqueue(handle, op->who, run, op, sizeof *op, 3 * elements * type_bytes(op->type),
-                        op->kind < LEVEL3_GEAM ? elements * (uint64_t)order : 2 * elements, op->type);
+                        op->kind < LEVEL3_GEAM ? elements * (uint64_t)order : 2 * elements,
+                        op->type);
 }

@@ -14,7 +14,7 @@ struct level3 {
     cudaDataType type;
     bool left, hermitian;
     cublasOperation_t transa, transb;
-    int64_t m, n; /* of C, or of B where that is the result */
+    int64_t m, n;    /* of C, or of B where that is the result */
     struct matrix a; /* symm, trmm, trsm: what is stored; geam: as stored */
     const void *b;
     int64_t ldb;

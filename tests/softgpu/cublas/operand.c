@@ -19,8 +19,8 @@ struct operand operand_of(const void *data, cudaDataType type, int64_t ld, int64
 
 size_t domain_bytes(enum domain domain)
 {
-    static const size_t bytes[] = {[DOMAIN_F32] = 4, [DOMAIN_F64] = 8, [DOMAIN_C32] = 8,
-                                   [DOMAIN_C64] = 16, [DOMAIN_I32] = 4};
+    static const size_t bytes[] = {
+        [DOMAIN_F32] = 4, [DOMAIN_F64] = 8, [DOMAIN_C32] = 8, [DOMAIN_C64] = 16, [DOMAIN_I32] = 4};
     return bytes[domain];
 }
 
@@ -28,8 +28,7 @@ CUresult entry_data(const struct gpu *gpu, void *space, const struct operand *x,
                     const char *who, char **data_p)
 {
     if (!x->array) {
-        *data_p = (char *)(uintptr_t)x->data +
-                  entry * x->stride * (int64_t)type_bytes(x->type);
+        *data_p = (char *)(uintptr_t)x->data + entry * x->stride * (int64_t)type_bytes(x->type);
         return CUDA_SUCCESS;
     }
     char *const *pointers = x->data;
@@ -72,8 +71,8 @@ CUresult view_check(const struct gpu *gpu, void *space, const struct operand *x,
             continue;
         }
         for (int64_t j = from; j < to; j++) {
-            CUresult r = gpu->check(space, base + (i * step + j * pitch) * size, (size_t)size,
-                                    write, who);
+            CUresult r =
+                gpu->check(space, base + (i * step + j * pitch) * size, (size_t)size, write, who);
             if (r != CUDA_SUCCESS)
                 return r;
         }

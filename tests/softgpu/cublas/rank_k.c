@@ -66,10 +66,19 @@ cublasStatus_t rank_k_run(const struct rank_k *call)
 }
 
 #define SYRK_CALL(_type, _hermitian, _both, _b, _ldb)                                              \
-    const struct rank_k call = {.who = __func__, .handle = handle, .uplo = uplo, .trans = trans,   \
-                                .n = n, .k = k, .alpha = alpha, .beta = beta,                      \
-                                .a = {A, _type, lda, 0}, .b = {_b, _type, _ldb, 0},                \
-                                .c = {C, _type, ldc, 0}, .hermitian = _hermitian, .both = _both,   \
+    const struct rank_k call = {.who = __func__,                                                   \
+                                .handle = handle,                                                  \
+                                .uplo = uplo,                                                      \
+                                .trans = trans,                                                    \
+                                .n = n,                                                            \
+                                .k = k,                                                            \
+                                .alpha = alpha,                                                    \
+                                .beta = beta,                                                      \
+                                .a = {A, _type, lda, 0},                                           \
+                                .b = {_b, _type, _ldb, 0},                                         \
+                                .c = {C, _type, ldc, 0},                                           \
+                                .hermitian = _hermitian,                                           \
+                                .both = _both,                                                     \
                                 .compute = handle_compute(handle, _type)};                         \
     return rank_k_run(&call);
 #define SYRK_HEAD(_name, _int, _t, _scale)                                                         \
@@ -91,8 +100,8 @@ cublasStatus_t rank_k_run(const struct rank_k *call)
 #define SYR2K(_name, _int, _t, _type, _beta, _hermitian, _both)                                    \
     BLAS_API cublasStatus_t _name(cublasHandle_t handle, cublasFillMode_t uplo,                    \
                                   cublasOperation_t trans, _int n, _int k, const _t *alpha,        \
-                                  const _t *A, _int lda, const _t *B, _int ldb,                    \
-                                  const _beta *beta, _t *C, _int ldc)                              \
+                                  const _t *A, _int lda, const _t *B, _int ldb, const _beta *beta, \
+                                  _t *C, _int ldc)                                                 \
     {                                                                                              \
         ENTER_WITH(handle, "%c n=%lld k=%lld", op_letter(trans), (long long)n, (long long)k);      \
         SYRK_CALL(_type, _hermitian, _both, B, ldb)                                                \
@@ -123,16 +132,23 @@ COMPLEX(Z, cuDoubleComplex, CUDA_C_64F, double)
 #define TYPED(_name, _int, _scale, _hermitian)                                                     \
     BLAS_API cublasStatus_t _name(cublasHandle_t handle, cublasFillMode_t uplo,                    \
                                   cublasOperation_t trans, _int n, _int k, const _scale *alpha,    \
-                                  const void *A, cudaDataType Atype, _int lda,                     \
-                                  const _scale *beta, void *C, cudaDataType Ctype, _int ldc)       \
+                                  const void *A, cudaDataType Atype, _int lda, const _scale *beta, \
+                                  void *C, cudaDataType Ctype, _int ldc)                           \
     {                                                                                              \
         ENTER_WITH(handle, "%c n=%lld k=%lld types %d %d", op_letter(trans), (long long)n,         \
                    (long long)k, (int)Atype, (int)Ctype);                                          \
         if (Ctype != CUDA_C_32F || (Atype != CUDA_C_32F && Atype != CUDA_C_8I))                    \
             return gpu_refuse(CUBLAS_STATUS_NOT_SUPPORTED, __func__, "types");                     \
-        const struct rank_k call = {.who = __func__, .handle = handle, .uplo = uplo,               \
-                                    .trans = trans, .n = n, .k = k, .alpha = alpha, .beta = beta,  \
-                                    .a = {A, Atype, lda, 0}, .c = {C, Ctype, ldc, 0},              \
+        const struct rank_k call = {.who = __func__,                                               \
+                                    .handle = handle,                                              \
+                                    .uplo = uplo,                                                  \
+                                    .trans = trans,                                                \
+                                    .n = n,                                                        \
+                                    .k = k,                                                        \
+                                    .alpha = alpha,                                                \
+                                    .beta = beta,                                                  \
+                                    .a = {A, Atype, lda, 0},                                       \
+                                    .c = {C, Ctype, ldc, 0},                                       \
                                     .hermitian = _hermitian,                                       \
                                     .compute = handle_compute(handle, CUDA_C_32F)};                \
         return rank_k_run(&call);                                                                  \

@@ -43,47 +43,45 @@ static cublasStatus_t copy_run(const struct copy *c, bool async, cudaStream_t st
 }
 
 /* A vector with steps is a matrix with one element a column. */
-#define VECTOR(_name, _int, _to_device)                                                          \
-    BLAS_API cublasStatus_t _name(_int n, _int size, const void *x, _int incx, void *y,          \
-                                  _int incy)                                                     \
-    {                                                                                            \
-        ENTER("%lld", (long long)n);                                                             \
-        const struct copy copy = {1, n, size, x, incx, y, incy, _to_device};                     \
-        return copy_run(&copy, false, NULL);                                                     \
+#define VECTOR(_name, _int, _to_device)                                                            \
+    BLAS_API cublasStatus_t _name(_int n, _int size, const void *x, _int incx, void *y, _int incy) \
+    {                                                                                              \
+        ENTER("%lld", (long long)n);                                                               \
+        const struct copy copy = {1, n, size, x, incx, y, incy, _to_device};                       \
+        return copy_run(&copy, false, NULL);                                                       \
     }
-#define VECTOR_ASYNC(_name, _int, _to_device)                                                    \
-    BLAS_API cublasStatus_t _name(_int n, _int size, const void *x, _int incx, void *y,          \
-                                  _int incy, cudaStream_t stream)                                \
-    {                                                                                            \
-        ENTER("%lld", (long long)n);                                                             \
-        const struct copy copy = {1, n, size, x, incx, y, incy, _to_device};                     \
-        return copy_run(&copy, true, stream);                                                    \
+#define VECTOR_ASYNC(_name, _int, _to_device)                                                      \
+    BLAS_API cublasStatus_t _name(_int n, _int size, const void *x, _int incx, void *y, _int incy, \
+                                  cudaStream_t stream)                                             \
+    {                                                                                              \
+        ENTER("%lld", (long long)n);                                                               \
+        const struct copy copy = {1, n, size, x, incx, y, incy, _to_device};                       \
+        return copy_run(&copy, true, stream);                                                      \
     }
-#define MATRIX(_name, _int, _to_device)                                                          \
-    BLAS_API cublasStatus_t _name(_int rows, _int cols, _int size, const void *A, _int lda,      \
-                                  void *B, _int ldb)                                             \
-    {                                                                                            \
-        ENTER("%lldx%lld", (long long)rows, (long long)cols);                                    \
-        if (lda < rows || ldb < rows)                                                            \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                  \
-        const struct copy copy = {rows, cols, size, A, lda, B, ldb, _to_device};                 \
-        return copy_run(&copy, false, NULL);                                                     \
+#define MATRIX(_name, _int, _to_device)                                                            \
+    BLAS_API cublasStatus_t _name(_int rows, _int cols, _int size, const void *A, _int lda,        \
+                                  void *B, _int ldb)                                               \
+    {                                                                                              \
+        ENTER("%lldx%lld", (long long)rows, (long long)cols);                                      \
+        if (lda < rows || ldb < rows)                                                              \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        const struct copy copy = {rows, cols, size, A, lda, B, ldb, _to_device};                   \
+        return copy_run(&copy, false, NULL);                                                       \
     }
-#define MATRIX_ASYNC(_name, _int, _to_device)                                                    \
-    BLAS_API cublasStatus_t _name(_int rows, _int cols, _int size, const void *A, _int lda,      \
-                                  void *B, _int ldb, cudaStream_t stream)                        \
-    {                                                                                            \
-        ENTER("%lldx%lld", (long long)rows, (long long)cols);                                    \
-        if (lda < rows || ldb < rows)                                                            \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                  \
-        const struct copy copy = {rows, cols, size, A, lda, B, ldb, _to_device};                 \
-        return copy_run(&copy, true, stream);                                                    \
+#define MATRIX_ASYNC(_name, _int, _to_device)                                                      \
+    BLAS_API cublasStatus_t _name(_int rows, _int cols, _int size, const void *A, _int lda,        \
+                                  void *B, _int ldb, cudaStream_t stream)                          \
+    {                                                                                              \
+        ENTER("%lldx%lld", (long long)rows, (long long)cols);                                      \
+        if (lda < rows || ldb < rows)                                                              \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        const struct copy copy = {rows, cols, size, A, lda, B, ldb, _to_device};                   \
+        return copy_run(&copy, true, stream);                                                      \
     }
-#define ALL(_macro, _what, _async)                                                               \
-    _macro(cublasSet##_what##_async, int, true)                                                  \
-    _macro(cublasGet##_what##_async, int, false)                                                 \
-    _macro(cublasSet##_what##_async##_64, int64_t, true)                                         \
-    _macro(cublasGet##_what##_async##_64, int64_t, false)
+#define ALL(_macro, _what, _async)                                                                 \
+    _macro(cublasSet##_what##_async, int, true) _macro(cublasGet##_what##_async, int, false)       \
+        _macro(cublasSet##_what##_async##_64, int64_t, true)                                       \
+            _macro(cublasGet##_what##_async##_64, int64_t, false)
 ALL(VECTOR, Vector, )
 ALL(VECTOR_ASYNC, Vector, Async)
 ALL(MATRIX, Matrix, )

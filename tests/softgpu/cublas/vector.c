@@ -129,8 +129,8 @@ cublasStatus_t work_enqueue(cublasHandle_t handle, const char *who,
                             uint64_t touched, uint64_t flop, cudaDataType type)
 {
     const bool wide = type == CUDA_R_64F || type == CUDA_C_64F;
-    const struct softgpu_cost cost = {.bytes = touched, .flop = flop,
-                                      .type = wide ? SOFTGPU_F64 : SOFTGPU_F32};
+    const struct softgpu_cost cost = {
+        .bytes = touched, .flop = flop, .type = wide ? SOFTGPU_F64 : SOFTGPU_F32};
     return gpu_status(gpu_get()->enqueue(handle->stream, who, fn, arg, bytes, &cost));
 }
 

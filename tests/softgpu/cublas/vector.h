@@ -59,7 +59,8 @@ CUresult vector_check(const struct gpu *gpu, void *space, const struct vector *x
                       int write, const char *who);
 /* Elements i .. i + count - 1 as complex numbers. */
 void vector_load(const struct vector *x, int64_t n, int64_t i, int64_t count, struct z *to);
-void vector_store(const struct vector *x, int64_t n, int64_t i, int64_t count, const struct z *from);
+void vector_store(const struct vector *x, int64_t n, int64_t i, int64_t count,
+                  const struct z *from);
 
 /* A scalar when its operation runs. */
 CUresult scalar_read(const struct gpu *gpu, void *space, const struct scalar *s, const char *who,

@@ -8,28 +8,48 @@ enum { SPLIT = 4, SPLIT_FROM_K = 1024 };
 
 struct kind {
     uint16_t id;
-    bool tensor;    /* for units other than plain FP32, FP64 */
+    bool tensor; /* for units other than plain FP32, FP64 */
     bool split_k;
-    uint8_t align;  /* bytes of A, B, C, D; 1: their element size */
-    bool fp8;       /* takes FP8 */
+    uint8_t align; /* bytes of A, B, C, D; 1: their element size */
+    bool fp8;      /* takes FP8 */
     uint16_t tile[3], stages[3];
 };
 
 /* In the order of preference. */
 static const struct kind kinds[] = {
-    {66, true, false, 16, true,
+    {66,
+     true,
+     false,
+     16,
+     true,
      {CUBLASLT_MATMUL_TILE_128x256, CUBLASLT_MATMUL_TILE_128x128, CUBLASLT_MATMUL_TILE_64x64},
      {CUBLASLT_MATMUL_STAGES_128xAUTO, CUBLASLT_MATMUL_STAGES_64xAUTO, 0}},
-    {21, true, true, 16, false,
+    {21,
+     true,
+     true,
+     16,
+     false,
      {CUBLASLT_MATMUL_TILE_128x128, CUBLASLT_MATMUL_TILE_128x64, CUBLASLT_MATMUL_TILE_64x64},
      {CUBLASLT_MATMUL_STAGES_32x4, CUBLASLT_MATMUL_STAGES_64x3, 0}},
-    {6, true, true, 1, false,
+    {6,
+     true,
+     true,
+     1,
+     false,
      {CUBLASLT_MATMUL_TILE_64x64, CUBLASLT_MATMUL_TILE_64x32, CUBLASLT_MATMUL_TILE_32x32},
      {CUBLASLT_MATMUL_STAGES_32x3, CUBLASLT_MATMUL_STAGES_16x3, 0}},
-    {1, false, true, 1, false,
+    {1,
+     false,
+     true,
+     1,
+     false,
      {CUBLASLT_MATMUL_TILE_128x64, CUBLASLT_MATMUL_TILE_64x64, CUBLASLT_MATMUL_TILE_32x32},
      {CUBLASLT_MATMUL_STAGES_8x4, CUBLASLT_MATMUL_STAGES_8x3, 0}},
-    {0, false, false, 1, false,
+    {0,
+     false,
+     false,
+     1,
+     false,
      {CUBLASLT_MATMUL_TILE_32x32, CUBLASLT_MATMUL_TILE_16x16, CUBLASLT_MATMUL_TILE_8x8},
      {CUBLASLT_MATMUL_STAGES_UNDEFINED, 0, 0}},
 };
@@ -119,8 +139,8 @@ static bool aligned(const struct lt_algo *algo, const struct gemm_op *op, const 
 
 static float waves(const struct gemm_op *op, int multiprocessors)
 {
-    const double tiles = (double)((op->m + 127) / 128) * (double)((op->n + 127) / 128) *
-                         (double)op->batch;
+    const double tiles =
+        (double)((op->m + 127) / 128) * (double)((op->n + 127) / 128) * (double)op->batch;
     return (float)(tiles / (multiprocessors > 0 ? multiprocessors : 1));
 }
 
@@ -131,7 +151,8 @@ static uint64_t impl_flags(const struct lt_algo *algo)
                        algo->type[3], &op))
         return 0;
     const bool tensor = kind_of(algo->id)->tensor;
-    uint64_t flags = tensor ? CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA : CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA;
+    uint64_t flags =
+        tensor ? CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA : CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA;
     switch (op.unit) {
     case UNIT_F32:
         flags |= CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
@@ -156,10 +177,10 @@ static uint64_t impl_flags(const struct lt_algo *algo)
         return CUBLASLT_NUMERICAL_IMPL_FLAGS_IMMA | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_8I |
                CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32I;
     }
-    return flags | (algo->compute == CUBLAS_COMPUTE_16F ||
-                            algo->compute == CUBLAS_COMPUTE_16F_PEDANTIC
-                        ? CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_16F
-                        : CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F);
+    return flags |
+           (algo->compute == CUBLAS_COMPUTE_16F || algo->compute == CUBLAS_COMPUTE_16F_PEDANTIC
+                ? CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_16F
+                : CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F);
 }
 
 static bool allowed(const struct lt_algo *algo, const struct gemm_op *op,
@@ -223,9 +244,11 @@ cublasStatus_t lt_algo_check(const struct lt_algo *algo, const struct gemm_op *o
     return CUBLAS_STATUS_SUCCESS;
 }
 
-BLAS_API cublasStatus_t cublasLtMatmulAlgoGetIds(
-    cublasLtHandle_t handle, cublasComputeType_t compute, cudaDataType_t scale, cudaDataType_t a,
-    cudaDataType_t b, cudaDataType_t c, cudaDataType_t d, int max, int ids[], int *n_p)
+BLAS_API cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t handle,
+                                                 cublasComputeType_t compute, cudaDataType_t scale,
+                                                 cudaDataType_t a, cudaDataType_t b,
+                                                 cudaDataType_t c, cudaDataType_t d, int max,
+                                                 int ids[], int *n_p)
 {
     ENTER("cublasLtMatmulAlgoGetIds", "%s", "");
     if (!gpu_valid(&handle->base))
@@ -266,10 +289,10 @@ BLAS_API cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasCo
     return CUBLAS_STATUS_SUCCESS;
 }
 
-#define CONFIG(_id, _field, _api, _read_only)                                                \
-    {                                                                                        \
-        .id = CUBLASLT_ALGO_CONFIG_##_id, .offset = offsetof(struct lt_algo, _field),        \
-        .width = sizeof(((struct lt_algo *)0)->_field), .api = _api, .read_only = _read_only \
+#define CONFIG(_id, _field, _api, _read_only)                                                      \
+    {                                                                                              \
+        .id = CUBLASLT_ALGO_CONFIG_##_id, .offset = offsetof(struct lt_algo, _field),              \
+        .width = sizeof(((struct lt_algo *)0)->_field), .api = _api, .read_only = _read_only       \
     }
 static const struct attribute config_table[] = {
     CONFIG(ID, id, 4, true),
@@ -285,17 +308,17 @@ static const struct attribute config_table[] = {
 enum { CONFIGS = sizeof config_table / sizeof config_table[0] };
 _Static_assert(sizeof(struct lt_algo) <= sizeof(cublasLtMatmulAlgo_t), "algorithm");
 
-BLAS_API cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t *algo,
-                                                             cublasLtMatmulAlgoConfigAttributes_t attr,
-                                                             const void *buf, size_t bytes)
+BLAS_API cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(
+    cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t attr, const void *buf,
+    size_t bytes)
 {
     ENTER("cublasLtMatmulAlgoConfigSetAttribute", "%d", (int)attr);
     return attribute_set(config_table, CONFIGS, algo, (int)attr, buf, bytes);
 }
 
-BLAS_API cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algo,
-                                                             cublasLtMatmulAlgoConfigAttributes_t attr,
-                                                             void *buf, size_t bytes, size_t *written)
+BLAS_API cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(
+    const cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoConfigAttributes_t attr, void *buf,
+    size_t bytes, size_t *written)
 {
     ENTER("cublasLtMatmulAlgoConfigGetAttribute", "%d", (int)attr);
     return attribute_get(config_table, CONFIGS, algo, (int)attr, buf, bytes, written);

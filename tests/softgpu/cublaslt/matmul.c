@@ -44,9 +44,8 @@ static void set_scalars(struct gemm_op *op, const struct lt_desc *desc, const vo
     }
     if (vector) {
         op->alpha.stride = desc->alpha_stride;
-        op->beta.stride = desc->pointer_mode == CUBLASLT_POINTER_MODE_DEVICE_VECTOR
-                              ? desc->alpha_stride
-                              : 0;
+        op->beta.stride =
+            desc->pointer_mode == CUBLASLT_POINTER_MODE_DEVICE_VECTOR ? desc->alpha_stride : 0;
     }
 }
 
@@ -145,7 +144,8 @@ BLAS_API cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDe
         return gpu_refuse(CUBLAS_STATUS_INVALID_VALUE, "cublasLtMatmul",
                           "in place, but the layouts of C and D differ");
     if (!epilogue_pointers(&op, desc))
-        return gpu_refuse(CUBLAS_STATUS_INVALID_VALUE, "cublasLtMatmul", "epilogue without pointer");
+        return gpu_refuse(CUBLAS_STATUS_INVALID_VALUE, "cublasLtMatmul",
+                          "epilogue without pointer");
     if (workspace == NULL)
         workspace_bytes = 0;
     if (workspace_bytes > 0 && (uintptr_t)workspace % 256 != 0)

@@ -71,10 +71,10 @@ cublasStatus_t attribute_get(const struct attribute *table, size_t n, const void
     return attribute_copy(&value, sizeof value, buf, bytes, written);
 }
 
-#define AT(_id, _struct, _field, _api)                                                        \
-    {                                                                                         \
-        .id = _id, .offset = offsetof(struct _struct, _field),                                \
-        .width = sizeof(((struct _struct *)0)->_field), .api = _api                           \
+#define AT(_id, _struct, _field, _api)                                                             \
+    {                                                                                              \
+        .id = _id, .offset = offsetof(struct _struct, _field),                                     \
+        .width = sizeof(((struct _struct *)0)->_field), .api = _api                                \
     }
 #define DESC(_id, _field, _api) AT(CUBLASLT_MATMUL_DESC_##_id, lt_desc, _field, _api)
 static const struct attribute desc_table[] = {
@@ -159,73 +159,74 @@ static const struct attribute emulation_table[] = {
 
 /* Init_internal, Create, Destroy, SetAttribute and GetAttribute of one kind of object. The first
  * parameters of Init and Create after the object are what `_default` is made of. */
-#define OBJECT(_prefix, _handle, _opaque, _struct, _table, _attributes, _params, _default)      \
-    _Static_assert(sizeof(struct _struct) <= sizeof(_opaque), #_struct);                        \
-    BLAS_API cublasStatus_t _prefix##Init_internal(_handle object, size_t size _params)         \
-    {                                                                                           \
-        ENTER(#_prefix "Init_internal", "%s", "");                                                    \
-        if (object == NULL)                                                                     \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                 \
-        if (size < sizeof(struct _struct))                                                      \
-            return CUBLAS_STATUS_ALLOC_FAILED;                                                  \
-        const struct _struct fresh = _default;                                                  \
-        memset(object, 0, size);                                                                \
-        memcpy(object, &fresh, sizeof fresh);                                                   \
-        return CUBLAS_STATUS_SUCCESS;                                                           \
-    }                                                                                           \
-    BLAS_API cublasStatus_t _prefix##Create(_handle *object_p _params)                          \
-    {                                                                                           \
-        ENTER(#_prefix "Create", "%s", "");                                                           \
-        if (object_p == NULL)                                                                   \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                 \
-        struct _struct *object = calloc(1, sizeof(_opaque));                                    \
-        if (object == NULL)                                                                     \
-            return CUBLAS_STATUS_ALLOC_FAILED;                                                  \
-        const struct _struct fresh = _default;                                                  \
-        *object = fresh;                                                                        \
-        *object_p = (_handle)object;                                                            \
-        return CUBLAS_STATUS_SUCCESS;                                                           \
-    }                                                                                           \
-    BLAS_API cublasStatus_t _prefix##Destroy(_handle object)                                    \
-    {                                                                                           \
-        ENTER(#_prefix "Destroy", "%s", "");                                                          \
-        free(object);                                                                           \
-        return CUBLAS_STATUS_SUCCESS;                                                           \
-    }                                                                                           \
-    BLAS_API cublasStatus_t _prefix##SetAttribute(_handle object, _attributes attr,             \
-                                                  const void *buf, size_t bytes)                \
-    {                                                                                           \
-        ENTER(#_prefix "SetAttribute", "%d", (int)attr);                                        \
-        return attribute_set(_table, sizeof _table / sizeof _table[0], object, (int)attr, buf,  \
-                             bytes);                                                            \
-    }                                                                                           \
-    BLAS_API cublasStatus_t _prefix##GetAttribute(_handle object, _attributes attr, void *buf,  \
-                                                  size_t bytes, size_t *written)                \
-    {                                                                                           \
-        ENTER(#_prefix "GetAttribute", "%d", (int)attr);                                        \
-        return attribute_get(_table, sizeof _table / sizeof _table[0], object, (int)attr, buf,  \
-                             bytes, written);                                                   \
+#define OBJECT(_prefix, _handle, _opaque, _struct, _table, _attributes, _params, _default)         \
+    _Static_assert(sizeof(struct _struct) <= sizeof(_opaque), #_struct);                           \
+    BLAS_API cublasStatus_t _prefix##Init_internal(_handle object, size_t size _params)            \
+    {                                                                                              \
+        ENTER(#_prefix "Init_internal", "%s", "");                                                 \
+        if (object == NULL)                                                                        \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        if (size < sizeof(struct _struct))                                                         \
+            return CUBLAS_STATUS_ALLOC_FAILED;                                                     \
+        const struct _struct fresh = _default;                                                     \
+        memset(object, 0, size);                                                                   \
+        memcpy(object, &fresh, sizeof fresh);                                                      \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }                                                                                              \
+    BLAS_API cublasStatus_t _prefix##Create(_handle *object_p _params)                             \
+    {                                                                                              \
+        ENTER(#_prefix "Create", "%s", "");                                                        \
+        if (object_p == NULL)                                                                      \
+            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
+        struct _struct *object = calloc(1, sizeof(_opaque));                                       \
+        if (object == NULL)                                                                        \
+            return CUBLAS_STATUS_ALLOC_FAILED;                                                     \
+        const struct _struct fresh = _default;                                                     \
+        *object = fresh;                                                                           \
+        *object_p = (_handle)object;                                                               \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }                                                                                              \
+    BLAS_API cublasStatus_t _prefix##Destroy(_handle object)                                       \
+    {                                                                                              \
+        ENTER(#_prefix "Destroy", "%s", "");                                                       \
+        free(object);                                                                              \
+        return CUBLAS_STATUS_SUCCESS;                                                              \
+    }                                                                                              \
+    BLAS_API cublasStatus_t _prefix##SetAttribute(_handle object, _attributes attr,                \
+                                                  const void *buf, size_t bytes)                   \
+    {                                                                                              \
+        ENTER(#_prefix "SetAttribute", "%d", (int)attr);                                           \
+        return attribute_set(_table, sizeof _table / sizeof _table[0], object, (int)attr, buf,     \
+                             bytes);                                                               \
+    }                                                                                              \
+    BLAS_API cublasStatus_t _prefix##GetAttribute(_handle object, _attributes attr, void *buf,     \
+                                                  size_t bytes, size_t *written)                   \
+    {                                                                                              \
+        ENTER(#_prefix "GetAttribute", "%d", (int)attr);                                           \
+        return attribute_get(_table, sizeof _table / sizeof _table[0], object, (int)attr, buf,     \
+                             bytes, written);                                                      \
     }
 
 #define COMMA ,
 #define NOTHING
 #define DESC_PARAMS COMMA cublasComputeType_t compute COMMA cudaDataType_t scale_type
-#define LAYOUT_PARAMS COMMA cudaDataType type COMMA uint64_t rows COMMA uint64_t cols COMMA int64_t ld
+#define LAYOUT_PARAMS                                                                              \
+    COMMA cudaDataType type COMMA uint64_t rows COMMA uint64_t cols COMMA int64_t ld
 #define TRANSFORM_PARAMS COMMA cudaDataType scale_type
 
 OBJECT(cublasLtMatmulDesc, cublasLtMatmulDesc_t, cublasLtMatmulDescOpaque_t, lt_desc, desc_table,
        cublasLtMatmulDescAttributes_t, DESC_PARAMS,
-       {.compute = (int8_t)compute COMMA .scale_type = (int8_t)scale_type COMMA
-        .fill = CUBLAS_FILL_MODE_FULL COMMA .epilogue = CUBLASLT_EPILOGUE_DEFAULT COMMA
-        .aux_type = -1 COMMA .bias_type = -1})
+       {.compute = (int8_t)compute COMMA.scale_type = (int8_t)scale_type COMMA.fill =
+            CUBLAS_FILL_MODE_FULL COMMA.epilogue = CUBLASLT_EPILOGUE_DEFAULT COMMA.aux_type =
+                -1 COMMA.bias_type = -1})
 OBJECT(cublasLtMatrixLayout, cublasLtMatrixLayout_t, cublasLtMatrixLayoutOpaque_t, lt_layout,
        layout_table, cublasLtMatrixLayoutAttribute_t, LAYOUT_PARAMS,
-       {.type = (int32_t)type COMMA .order = CUBLASLT_ORDER_COL COMMA .rows = rows COMMA
-        .cols = cols COMMA .ld = ld COMMA .batch = 1})
+       {.type = (int32_t)type COMMA.order = CUBLASLT_ORDER_COL COMMA.rows = rows COMMA.cols =
+            cols COMMA.ld = ld COMMA.batch = 1})
 OBJECT(cublasLtMatmulPreference, cublasLtMatmulPreference_t, cublasLtMatmulPreferenceOpaque_t,
        lt_preference, preference_table, cublasLtMatmulPreferenceAttributes_t, NOTHING,
-       {.impl_mask = UINT64_MAX COMMA .reduction_mask = CUBLASLT_REDUCTION_SCHEME_MASK COMMA
-        .align = {256 COMMA 256 COMMA 256 COMMA 256}})
+       {.impl_mask = UINT64_MAX COMMA.reduction_mask =
+            CUBLASLT_REDUCTION_SCHEME_MASK COMMA.align = {256 COMMA 256 COMMA 256 COMMA 256}})
 OBJECT(cublasLtMatrixTransformDesc, cublasLtMatrixTransformDesc_t,
        cublasLtMatrixTransformDescOpaque_t, lt_transform, transform_table,
        cublasLtMatrixTransformDescAttributes_t, TRANSFORM_PARAMS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What lies behind the opaque descriptors of cuBLASLt. A program owns their memory (or Create does);
- * the sizes fit those of older headers. Enumerators are kept in one byte where they fit. */
+ * What lies behind the opaque descriptors of cuBLASLt. A program owns their memory (or Create
+ * does); the sizes fit those of older headers. Enumerators are kept in one byte where they fit. */
 #ifndef LT_OBJECTS_H
 #define LT_OBJECTS_H
 
@@ -74,19 +74,18 @@ cublasStatus_t attribute_copy(const void *value, size_t value_bytes, void *buf, 
                               size_t *written);
 
 /* ENTER("cublasLtMatmul", "format", ...): the first statement of an entry point. */
-#define ENTER(_name, ...)                                                                     \
-    do {                                                                                      \
-        cublasStatus_t injected =                                                             \
-            gpu_enter("cublasLt", _name, __builtin_return_address(0), __VA_ARGS__);           \
-        if (injected != CUBLAS_STATUS_SUCCESS)                                                \
-            return injected;                                                                  \
+#define ENTER(_name, ...)                                                                          \
+    do {                                                                                           \
+        cublasStatus_t injected =                                                                  \
+            gpu_enter("cublasLt", _name, __builtin_return_address(0), __VA_ARGS__);                \
+        if (injected != CUBLAS_STATUS_SUCCESS)                                                     \
+            return injected;                                                                       \
     } while (0)
 
 /* Checks the descriptors against each other and fills all of op but addresses and scalars. */
 cublasStatus_t lt_problem(const struct blas_base *base, const struct lt_desc *desc,
                           const struct lt_layout *a, const struct lt_layout *b,
-                          const struct lt_layout *c, const struct lt_layout *d,
-                          struct gemm_op *op);
+                          const struct lt_layout *c, const struct lt_layout *d, struct gemm_op *op);
 /* True when cuBLASLt multiplies these types at all. */
 bool lt_types_known(int compute, int scale, int a, int b, int c, int d);
 

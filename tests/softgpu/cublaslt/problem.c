@@ -100,8 +100,7 @@ static bool fp8_shape_ok(const struct lt_desc *desc, const struct lt_layout *a,
     return desc->transa == CUBLAS_OP_T && desc->transb == CUBLAS_OP_N &&
            a->order == CUBLASLT_ORDER_COL && b->order == CUBLASLT_ORDER_COL &&
            d->order == CUBLASLT_ORDER_COL && op->m % 16 == 0 && op->k % 16 == 0 &&
-           a->ld % 16 == 0 && b->ld % 16 == 0 &&
-           (uint64_t)d->ld * type_bytes(op->d.type) % 16 == 0;
+           a->ld % 16 == 0 && b->ld % 16 == 0 && (uint64_t)d->ld * type_bytes(op->d.type) % 16 == 0;
 }
 
 static cublasStatus_t scales(const struct lt_desc *desc, struct gemm_op *op)
@@ -139,13 +138,21 @@ static cublasStatus_t scales(const struct lt_desc *desc, struct gemm_op *op)
 static bool epilogue_known(int kind)
 {
     switch (kind) {
-    case CUBLASLT_EPILOGUE_DEFAULT: case CUBLASLT_EPILOGUE_RELU: case CUBLASLT_EPILOGUE_RELU_AUX:
-    case CUBLASLT_EPILOGUE_BIAS: case CUBLASLT_EPILOGUE_RELU_BIAS:
-    case CUBLASLT_EPILOGUE_RELU_AUX_BIAS: case CUBLASLT_EPILOGUE_DRELU:
-    case CUBLASLT_EPILOGUE_DRELU_BGRAD: case CUBLASLT_EPILOGUE_GELU:
-    case CUBLASLT_EPILOGUE_GELU_AUX: case CUBLASLT_EPILOGUE_GELU_BIAS:
-    case CUBLASLT_EPILOGUE_GELU_AUX_BIAS: case CUBLASLT_EPILOGUE_DGELU:
-    case CUBLASLT_EPILOGUE_DGELU_BGRAD: case CUBLASLT_EPILOGUE_BGRADA:
+    case CUBLASLT_EPILOGUE_DEFAULT:
+    case CUBLASLT_EPILOGUE_RELU:
+    case CUBLASLT_EPILOGUE_RELU_AUX:
+    case CUBLASLT_EPILOGUE_BIAS:
+    case CUBLASLT_EPILOGUE_RELU_BIAS:
+    case CUBLASLT_EPILOGUE_RELU_AUX_BIAS:
+    case CUBLASLT_EPILOGUE_DRELU:
+    case CUBLASLT_EPILOGUE_DRELU_BGRAD:
+    case CUBLASLT_EPILOGUE_GELU:
+    case CUBLASLT_EPILOGUE_GELU_AUX:
+    case CUBLASLT_EPILOGUE_GELU_BIAS:
+    case CUBLASLT_EPILOGUE_GELU_AUX_BIAS:
+    case CUBLASLT_EPILOGUE_DGELU:
+    case CUBLASLT_EPILOGUE_DGELU_BGRAD:
+    case CUBLASLT_EPILOGUE_BGRADA:
     case CUBLASLT_EPILOGUE_BGRADB:
         return true;
     default:
@@ -154,6 +161,33 @@ static bool epilogue_known(int kind)
 }
 
 enum { HAS_BIAS = 4, HAS_BGRAD = 16 | 256 | 512, HAS_RELU_MASK = 2 | 8, HAS_AUX = 128 };
+
+static bool int8_output(const struct gemm_op *op)
+{
+    return op->domain == DOMAIN_I32 && op->scale_type == CUDA_R_32F;
+}
+
+static int usual_bias_type(const struct gemm_op *op)
+{
+    const int d = (int)op->d.type;
+    if (int8_output(op))
+        return CUDA_R_32F;
+    if (op->unit == UNIT_FP8 && (is_fp8(d) || d == CUDA_R_32F))
+        return op->c.type == CUDA_R_16F ? CUDA_R_16F : CUDA_R_16BF;
+    return d;
+}
+
+static bool bias_type_ok(const struct gemm_op *op, int type)
+{
+    const int d = (int)op->d.type;
+    if (int8_output(op))
+        return type == CUDA_R_32F;
+    if (op->unit == UNIT_FP8 && is_fp8(d))
+        return is_16bit(type);
+    if (op->unit == UNIT_FP8)
+        return type == (d == CUDA_R_16F ? CUDA_R_16F : CUDA_R_16BF);
+    return type == d || (d == CUDA_R_32F && is_16bit(type) && type == (int)op->a.type);
+}
 
 static cublasStatus_t add_epilogue(const struct lt_desc *desc, const struct lt_layout *d,
                                    struct gemm_op *op)
@@ -164,8 +198,7 @@ static cublasStatus_t add_epilogue(const struct lt_desc *desc, const struct lt_l
     if (desc->epilogue == CUBLASLT_EPILOGUE_DEFAULT)
         return CUBLAS_STATUS_SUCCESS;
     e->kind = (unsigned)desc->epilogue;
-    const bool int8 = op->domain == DOMAIN_I32 && op->scale_type == CUDA_R_32F;
-    if (op->domain != DOMAIN_F32 && !int8)
+    if (op->domain != DOMAIN_F32 && !int8_output(op))
         return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "epilogue with this compute type");
     if (d->order != CUBLASLT_ORDER_COL)
         return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "epilogue with row order");
@@ -177,20 +210,8 @@ static cublasStatus_t add_epilogue(const struct lt_desc *desc, const struct lt_l
                               op->unit != UNIT_TF32 && op->unit != UNIT_F32))
         return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "BGRAD with these operands");
     if (e->kind & (HAS_BIAS | HAS_BGRAD)) {
-        int type = desc->bias_type;
-        if (type < 0)
-            type = int8 ? CUDA_R_32F
-                   : fp8 && (narrow_d || d_type == CUDA_R_32F)
-                       ? (op->c.type == CUDA_R_16F ? CUDA_R_16F : CUDA_R_16BF)
-                       : d_type;
-        const bool ok = fp8 ? (d_type == CUDA_R_16F ? type == CUDA_R_16F
-                               : d_type == CUDA_R_16BF || d_type == CUDA_R_32F
-                                   ? type == CUDA_R_16BF
-                                   : is_16bit(type))
-                            : int8 ? type == CUDA_R_32F
-                                   : type == d_type || (d_type == CUDA_R_32F && is_16bit(type) &&
-                                                        type == (int)op->a.type);
-        if (!ok)
+        const int type = desc->bias_type < 0 ? usual_bias_type(op) : desc->bias_type;
+        if (!bias_type_ok(op, type))
             return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "bias type");
         e->bias = desc->bias;
         e->bias_type = (cudaDataType)type;
@@ -198,7 +219,8 @@ static cublasStatus_t add_epilogue(const struct lt_desc *desc, const struct lt_l
     }
     if (e->kind & HAS_AUX) {
         const bool mask = (e->kind & HAS_RELU_MASK) != 0;
-        const int type = desc->aux_type < 0 ? (narrow_d ? (int)op->c.type : d_type) : desc->aux_type;
+        const int type =
+            desc->aux_type < 0 ? (narrow_d ? (int)op->c.type : d_type) : desc->aux_type;
         if (!mask && type != d_type && !(fp8 && (is_16bit(type) || is_fp8(type))))
             return refuse(CUBLAS_STATUS_NOT_SUPPORTED, "aux type");
         if (desc->aux_ld < op->m || desc->aux_ld % (mask ? 128 : 8) != 0)

@@ -3,11 +3,11 @@
  * NOT_SUPPORTED and says so once. Includes no header of cuBLASLt, whose prototypes would clash. */
 int gpu_missing(const char *name, int *said); /* returns a cublasStatus_t */
 
-#define NAME(_name)                                                              \
-    __attribute__((weak, visibility("default"))) int _name(void);                \
-    int _name(void)                                                              \
-    {                                                                            \
-        static int said;                                                         \
-        return gpu_missing(#_name, &said);                                       \
+#define NAME(_name)                                                                                \
+    __attribute__((weak, visibility("default"))) int _name(void);                                  \
+    int _name(void)                                                                                \
+    {                                                                                              \
+        static int said;                                                                           \
+        return gpu_missing(#_name, &said);                                                         \
     }
 #include "../cublas/names_cublaslt.def"

@@ -36,8 +36,9 @@ static double element(const struct operand *x, const char *data, int64_t r, int6
 static CUresult check_scalar(const struct gpu *gpu, void *space, const struct scalar *s,
                              cudaDataType type)
 {
-    return s->place == PLACE_DEVICE ? gpu->check(space, s->device, type_bytes(type), 0, NAME_OF_CALL)
-                                    : CUDA_SUCCESS;
+    return s->place == PLACE_DEVICE
+               ? gpu->check(space, s->device, type_bytes(type), 0, NAME_OF_CALL)
+               : CUDA_SUCCESS;
 }
 
 static CUresult run(void *arg, void *space)
@@ -101,12 +102,10 @@ static bool shape_fits(const struct lt_layout *x, int op, const struct lt_layout
     return rows == c->rows && cols == c->cols && x->batch == c->batch;
 }
 
-BLAS_API cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
-                                                cublasLtMatrixTransformDesc_t opaque,
-                                                const void *alpha, const void *A,
-                                                cublasLtMatrixLayout_t a_layout, const void *beta,
-                                                const void *B, cublasLtMatrixLayout_t b_layout, void *C,
-                                                cublasLtMatrixLayout_t c_layout, cudaStream_t stream)
+BLAS_API cublasStatus_t cublasLtMatrixTransform(
+    cublasLtHandle_t handle, cublasLtMatrixTransformDesc_t opaque, const void *alpha, const void *A,
+    cublasLtMatrixLayout_t a_layout, const void *beta, const void *B,
+    cublasLtMatrixLayout_t b_layout, void *C, cublasLtMatrixLayout_t c_layout, cudaStream_t stream)
 {
     ENTER(NAME_OF_CALL, "%s", "");
     const struct lt_transform *desc = (const struct lt_transform *)opaque;
@@ -117,7 +116,9 @@ BLAS_API cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
         return CUBLAS_STATUS_NOT_INITIALIZED;
     if (desc == NULL || a == NULL || c == NULL || alpha == NULL || A == NULL || C == NULL)
         return CUBLAS_STATUS_INVALID_VALUE;
-    struct transform t = {.rows = (int64_t)c->rows, .cols = (int64_t)c->cols, .batch = c->batch,
+    struct transform t = {.rows = (int64_t)c->rows,
+                          .cols = (int64_t)c->cols,
+                          .batch = c->batch,
                           .scale = (cudaDataType)desc->scale_type,
                           .has_b = B != NULL && b != NULL && beta != NULL};
     if (!known(a) || !known(c) || (t.has_b && !known(b)) || type_bytes(t.scale) == 0)
@@ -144,6 +145,5 @@ BLAS_API cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
     const uint64_t elements = (uint64_t)t.rows * (uint64_t)t.cols * (uint64_t)t.batch;
     const struct softgpu_cost cost = {
         .bytes = elements * (type_bytes(t.a.type) + type_bytes(t.c.type)), .type = SOFTGPU_F32};
-    return gpu_status(
-        gpu_get()->enqueue((CUstream)stream, NAME_OF_CALL, run, &t, sizeof t, &cost));
+    return gpu_status(gpu_get()->enqueue((CUstream)stream, NAME_OF_CALL, run, &t, sizeof t, &cost));
 }
