@@ -130,6 +130,13 @@ void context_leave(const struct context *context, enum context_entry entry)
         context->cuda->cuCtxPopCurrent_v2(&popped);
 }
 
+bool context_stream_captures(const struct context *context, CUstream stream)
+{
+    CUstreamCaptureStatus status;
+    return context->cuda->cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 CUstreamCaptureMode context_relax_capture(const struct context *context)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

@@ -49,6 +49,9 @@ enum context_entry { CONTEXT_OTHER, CONTEXT_CURRENT, CONTEXT_PUSHED };
 enum context_entry context_enter(const struct context *context);
 void context_leave(const struct context *context, enum context_entry entry);
 
+/* Is the stream being captured into a graph? True in doubt. */
+bool context_stream_captures(const struct context *context, CUstream stream);
+
 /* Around calls that a global-mode capture on another thread would forbid (allocate, load). */
 CUstreamCaptureMode context_relax_capture(const struct context *context);
 void context_restore_capture(const struct context *context, CUstreamCaptureMode mode);

@@ -85,19 +85,12 @@ static enum reason check_handle(struct gemm *g, bool *already_tf32_p)
     return REASONS;
 }
 
-static bool is_capturing(const struct gemm *g)
-{
-    CUstreamCaptureStatus status;
-    return g->context->cuda->cuStreamIsCapturing(g->stream, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 static enum reason run_path(struct gemm *g, enum path path, bool already_tf32,
                             cublasStatus_t *status_p)
 {
     if (path == PATH_TF32)
         return already_tf32 ? REASON_ALREADY : engine_tf32(g, status_p);
-    if (is_capturing(g))
+    if (context_stream_captures(g->context, g->stream))
         return REASON_CAPTURE;
     if (!kernels_load(g->context))
         return REASON_GPU;
@@ -121,8 +114,10 @@ static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t
 }
 
 /* REASONS: done. */
-static enum reason decide_and_run(const struct env *env, struct gemm *g, cublasStatus_t *status_p)
+static enum reason decide_and_run(void *call, cublasStatus_t *status_p)
 {
+    struct gemm *g = call;
+    const struct env *env = env_get();
     if (env->precision == PRECISION_FP32)
         return REASON_OFF;
     const enum reason arguments = gemm_check_arguments(g);
@@ -145,6 +140,21 @@ static enum reason decide_and_run(const struct env *env, struct gemm *g, cublasS
     return reason;
 }
 
+bool gemm_account(enum reason (*decide)(void *call, cublasStatus_t *status_p), void *call,
+                  cublasStatus_t *status_p)
+{
+    const int saved = errno;
+    stats_count_seen();
+    guard_enter();
+    const enum reason reason = decide(call, status_p);
+    guard_leave();
+    errno = saved;
+    if (reason == REASONS)
+        return true;
+    stats_count_forwarded(reason);
+    return false;
+}
+
 bool gemm_run(struct gemm *g, cublasStatus_t *status_p)
 {
     const struct env *env = env_get();
@@ -158,14 +168,5 @@ bool gemm_run(struct gemm *g, cublasStatus_t *status_p)
     }
     if (!env->enabled || g->real == NULL || guard_active())
         return false;
-    stats_count_seen();
-    const int saved = errno;
-    guard_enter();
-    const enum reason reason = decide_and_run(env, g, status_p);
-    guard_leave();
-    errno = saved;
-    if (reason == REASONS)
-        return true;
-    stats_count_forwarded(reason);
-    return false;
+    return gemm_account(decide_and_run, g, status_p);
 }

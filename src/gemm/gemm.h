@@ -43,6 +43,11 @@ struct gemm {
  * which may be NULL (then there is nothing to forward to). Nothing was changed in that case. */
 bool gemm_run(struct gemm *g, cublasStatus_t *status_p);
 
+/* The frame around a decision: counts the call as seen, keeps errno and the re-entry guard, counts
+ * the reason where it is forwarded. decide returns REASONS when it has done the call. */
+bool gemm_account(enum reason (*decide)(void *call, cublasStatus_t *status_p), void *call,
+                  cublasStatus_t *status_p);
+
 /* Host and device parts of the decision, for tests: REASONS means "nothing speaks against it". */
 enum reason gemm_check_arguments(const struct gemm *g);
 

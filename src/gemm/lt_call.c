@@ -15,7 +15,6 @@
 #include "gemm/lt.h"
 #include "gemm/policy.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* One matrix: as the layout says, and as it lies in memory (rows contiguous). */
@@ -333,13 +332,6 @@ static enum reason run_fp16(const struct lt_call *call, const struct reading *r,
     return run_plan(call, r, &shape, &cast, status_p);
 }
 
-static bool is_capturing(const struct lt_call *call)
-{
-    CUstreamCaptureStatus status;
-    return call->context->cuda->cuStreamIsCapturing(call->stream, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 /* With the handle's context current. */
 static enum reason convert(const struct env *env, const struct lt_call *call,
                            const struct reading *r, cublasStatus_t *status_p)
@@ -353,7 +345,7 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
         return reason;
     if (path == PATH_TF32)
         reason = run_tf32(call, r, status_p);
-    else if (is_capturing(call))
+    else if (context_stream_captures(call->context, call->stream))
         reason = REASON_CAPTURE;
     else if (!kernels_load(call->context))
         reason = REASON_GPU;
@@ -364,9 +356,10 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
     return reason;
 }
 
-static enum reason decide_and_run(const struct env *env, const struct lt_call *call,
-                                  cublasStatus_t *status_p)
+static enum reason decide_and_run(void *argument, cublasStatus_t *status_p)
 {
+    const struct lt_call *call = argument;
+    const struct env *env = env_get();
     struct reading r;
     if (env->precision == PRECISION_FP32)
         return REASON_OFF;
@@ -390,18 +383,9 @@ static enum reason decide_and_run(const struct env *env, const struct lt_call *c
 
 bool lt_call_run(const struct lt_call *call, cublasStatus_t *status_p)
 {
-    const struct env *env = env_get();
     /* cuBLAS computes many of its GEMMs by cublasLtMatmul: those have been counted there. */
-    if (!env->enabled || guard_active() || caller_excluded(call->caller))
+    if (!env_get()->enabled || guard_active() || caller_excluded(call->caller))
         return false;
-    stats_count_seen();
-    const int saved = errno;
-    guard_enter();
-    const enum reason reason = decide_and_run(env, call, status_p);
-    guard_leave();
-    errno = saved;
-    if (reason == REASONS)
-        return true;
-    stats_count_forwarded(reason);
-    return false;
+    struct lt_call copy = *call;
+    return gemm_account(decide_and_run, &copy, status_p);
 }
