@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Finds the C library's dlsym in its symbol table (ELF gABI; the GNU hash table is described in
  * the GNU linker's documentation and in public articles), because to ask dlsym for it would ask
- * ourselves. Owns the two pointers, which are set once. */
+ * ourselves. Owns the two pointers, which are set once. No function of the C library is called here
+ * but dl_iterate_phdr: a sanitizer asks for names while it is still taking those functions over. */
 #include "config.h"
 #include "base/dlsym.h"
 
@@ -9,8 +10,8 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #define VERSION_HIDDEN 0x8000 /* in DT_VERSYM: not the default version of the name */
 
@@ -26,12 +27,43 @@ struct search {
     void *found;
 };
 
+/* ISO C has no conversion from void * to a function pointer; POSIX gives both one representation. */
+union pointer {
+    void *object;
+    dlsym_function dlsym;
+    dlvsym_function dlvsym;
+};
+
 static _Atomic(void *) next_dlsym, next_dlvsym;
+
+static bool begins(const char *text, const char *prefix)
+{
+    while (*prefix != '\0')
+        if (*text++ != *prefix++)
+            return false;
+    return true;
+}
+
+static bool equal(const char *a, const char *b)
+{
+    while (*a == *b && *a != '\0')
+        a++, b++;
+    return *a == *b;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *name = path;
+    for (; *path != '\0'; path++)
+        if (*path == '/')
+            name = path + 1;
+    return name;
+}
 
 static bool read_dynamic(const struct dl_phdr_info *info, struct symbols *s)
 {
     const ElfW(Dyn) *dynamic = NULL;
-    memset(s, 0, sizeof *s);
+    *s = (struct symbols){NULL, NULL, NULL, NULL};
     for (int i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
             dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
@@ -81,7 +113,7 @@ static const ElfW(Sym) *look_up(const struct symbols *s, const char *name)
     for (uint32_t i = bucket[hash % buckets]; i >= first; i++) {
         const uint32_t h = chain[i - first];
         const ElfW(Sym) *symbol = &s->table[i];
-        if ((h | 1) == (hash | 1) && strcmp(s->strings + symbol->st_name, name) == 0 &&
+        if ((h | 1) == (hash | 1) && equal(s->strings + symbol->st_name, name) &&
             symbol->st_shndx != SHN_UNDEF &&
             (s->versions == NULL || (s->versions[i] & VERSION_HIDDEN) == 0))
             return symbol;
@@ -96,11 +128,9 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
     (void)size;
     struct search *search = arg;
-    const char *path = info->dlpi_name != NULL ? info->dlpi_name : "";
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = base_name(info->dlpi_name != NULL ? info->dlpi_name : "");
     struct symbols symbols;
-    if (strncmp(name, "libc.so", 7) != 0 && strncmp(name, "libdl.so", 8) != 0)
+    if (!begins(name, "libc.so") && !begins(name, "libdl.so"))
         return 0;
     if (!read_dynamic(info, &symbols))
         return 0;
@@ -122,12 +152,10 @@ static void *next_of(_Atomic(void *) *cache, const char *name)
     void *next = atomic_load_explicit(cache, memory_order_acquire);
     if (next != NULL)
         return next;
-    void *libc = libc_function("dlsym");
-    if (libc == NULL)
+    const union pointer libc = {.object = libc_function("dlsym")};
+    if (libc.object == NULL)
         return NULL;
-    dlsym_function ask;
-    memcpy(&ask, &libc, sizeof ask);
-    next = ask(RTLD_NEXT, name); /* the call comes from this object */
+    next = libc.dlsym(RTLD_NEXT, name); /* the call comes from this object */
     if (next == NULL)
         next = libc_function(name);
     atomic_store_explicit(cache, next, memory_order_release);
@@ -136,16 +164,10 @@ static void *next_of(_Atomic(void *) *cache, const char *name)
 
 dlsym_function dlsym_next(void)
 {
-    void *next = next_of(&next_dlsym, "dlsym");
-    dlsym_function function;
-    memcpy(&function, &next, sizeof function);
-    return function;
+    return (union pointer){.object = next_of(&next_dlsym, "dlsym")}.dlsym;
 }
 
 dlvsym_function dlvsym_next(void)
 {
-    void *next = next_of(&next_dlvsym, "dlvsym");
-    dlvsym_function function;
-    memcpy(&function, &next, sizeof function);
-    return function;
+    return (union pointer){.object = next_of(&next_dlvsym, "dlvsym")}.dlvsym;
 }

@@ -16,7 +16,11 @@
 /* What the assembly entry does: jump there if jump is set, else return result. */
 struct dlsym_decision {
     void *result;
-    void *jump;
+    union {
+        void *jump;
+        dlsym_function jump_dlsym;
+        dlvsym_function jump_dlvsym;
+    };
 };
 
 struct dlsym_decision dlsym_route(void *handle, const char *name);
@@ -92,9 +96,9 @@ struct dlsym_decision dlsym_route(void *handle, const char *name)
 {
     const dlsym_function next = dlsym_next();
     const void *hook = hook_to_give(handle, name);
-    struct dlsym_decision decision = {NULL, NULL};
+    struct dlsym_decision decision = {NULL, {NULL}};
     if (hook == NULL)
-        memcpy(&decision.jump, &next, sizeof next);
+        decision.jump_dlsym = next;
     else if (next(handle, name) != NULL)
         decision.result = (void *)(uintptr_t)hook;
     return decision;
@@ -104,9 +108,9 @@ struct dlsym_decision dlvsym_route(void *handle, const char *name, const char *v
 {
     const dlvsym_function next = dlvsym_next();
     const void *hook = hook_to_give(handle, name);
-    struct dlsym_decision decision = {NULL, NULL};
+    struct dlsym_decision decision = {NULL, {NULL}};
     if (hook == NULL)
-        memcpy(&decision.jump, &next, sizeof next);
+        decision.jump_dlvsym = next;
     else if (next(handle, name, version) != NULL)
         decision.result = (void *)(uintptr_t)hook;
     return decision;

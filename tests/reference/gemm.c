@@ -55,9 +55,11 @@ void ref_gemm(const struct ref_gemm *g, struct ref_result *out)
                     value += g->beta * c;
                     bound += fabs(g->beta * c);
                 }
-                /* Any order of summation, RN: (K - 1) u, and a few roundings around it. */
+                /* Any order of summation, RN: (K - 1) u, and a few roundings around it; below FP32's
+                 * normal range each of them costs up to 2^-149, before alpha is applied. */
                 out->value = value;
-                out->bound = ((double)g->k + 8) * u * bound + ldexp(1, -148);
+                out->bound = ((double)g->k + 8) * u * bound +
+                             ((double)g->k + 8) * ldexp(1 + fabs(g->alpha), -149);
                 out++;
             }
 }
