@@ -30,8 +30,8 @@ struct search {
 /* ISO C has no conversion from void * to a function pointer; POSIX gives both one representation. */
 union pointer {
     void *object;
-    dlsym_function dlsym;
-    dlvsym_function dlvsym;
+    dlsym_function by_name;
+    dlvsym_function by_version;
 };
 
 static _Atomic(void *) next_dlsym, next_dlvsym;
@@ -155,7 +155,7 @@ static void *next_of(_Atomic(void *) *cache, const char *name)
     const union pointer libc = {.object = libc_function("dlsym")};
     if (libc.object == NULL)
         return NULL;
-    next = libc.dlsym(RTLD_NEXT, name); /* the call comes from this object */
+    next = libc.by_name(RTLD_NEXT, name); /* the call comes from this object */
     if (next == NULL)
         next = libc_function(name);
     atomic_store_explicit(cache, next, memory_order_release);
@@ -164,10 +164,10 @@ static void *next_of(_Atomic(void *) *cache, const char *name)
 
 dlsym_function dlsym_next(void)
 {
-    return (union pointer){.object = next_of(&next_dlsym, "dlsym")}.dlsym;
+    return (union pointer){.object = next_of(&next_dlsym, "dlsym")}.by_name;
 }
 
 dlvsym_function dlvsym_next(void)
 {
-    return (union pointer){.object = next_of(&next_dlvsym, "dlvsym")}.dlvsym;
+    return (union pointer){.object = next_of(&next_dlvsym, "dlvsym")}.by_version;
 }
