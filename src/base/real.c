@@ -150,7 +150,7 @@ static void set_pointer(void *member, void *function)
 static void fill_seen(void **seen, void *library, const char *wanted)
 {
     static const struct {
-        const char *library, *name;
+        const char *owner, *name;
     } names[REAL_SEEN] = {
 #define HOOK(_lib, _sym)
 #define SEEN(_lib, _sym, _kind) {#_lib, #_sym},
@@ -159,7 +159,7 @@ static void fill_seen(void **seen, void *library, const char *wanted)
 #undef SEEN
     };
     for (size_t i = 0; i < REAL_SEEN; i++)
-        if (strcmp(names[i].library, wanted) == 0)
+        if (strcmp(names[i].owner, wanted) == 0)
             seen[i] = symbol_of(library, names[i].name);
 }
 

@@ -6,6 +6,7 @@
 #include "base/caller.h"
 #include "base/env.h"
 #include "base/guard.h"
+#include "base/log.h"
 #include "device/context.h"
 #include "device/handle.h"
 #include "device/kernels.h"
@@ -13,6 +14,7 @@
 #include "gemm/policy.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 static bool valid_op(cublasOperation_t op)
 {
@@ -140,6 +142,8 @@ static enum reason decide_and_run(void *call, cublasStatus_t *status_p)
     return reason;
 }
 
+static atomic_flag failure_said = ATOMIC_FLAG_INIT;
+
 bool gemm_account(enum reason (*decide)(void *call, cublasStatus_t *status_p), void *call,
                   cublasStatus_t *status_p)
 {
@@ -151,6 +155,8 @@ bool gemm_account(enum reason (*decide)(void *call, cublasStatus_t *status_p), v
     errno = saved;
     if (reason == REASONS)
         return true;
+    if (reason == REASON_FAILURE && !atomic_flag_test_and_set(&failure_said))
+        LOG_WARN("%s: the call was forwarded; later ones are only counted", reason_text(reason));
     stats_count_forwarded(reason);
     return false;
 }

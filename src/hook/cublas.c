@@ -12,6 +12,8 @@
 #include "device/kernels.h"
 #include "gemm/gemm.h"
 
+#include <errno.h>
+
 #define EXPORT __attribute__((visibility("default")))
 
 #define CALLER __builtin_return_address(0)
@@ -29,6 +31,7 @@ EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
     guard_leave();
     if (status != CUBLAS_STATUS_SUCCESS || handle == NULL)
         return status;
+    const int saved = errno;
     const struct env *env = env_get();
     struct handle_info info = {real, real->lt, NULL};
     if (env->enabled) {
@@ -41,6 +44,7 @@ EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
             (void)kernels_load(info.context);
     }
     handle_add(*handle, info);
+    errno = saved;
     return status;
 }
 

@@ -12,6 +12,8 @@
 #include "device/kernels.h"
 #include "gemm/lt_call.h"
 
+#include <errno.h>
+
 #define EXPORT __attribute__((visibility("default")))
 
 #define CALLER __builtin_return_address(0)
@@ -38,6 +40,7 @@ EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
     guard_leave();
     if (status != CUBLAS_STATUS_SUCCESS || handle == NULL || inner || !env_get()->enabled)
         return status;
+    const int saved = errno;
     stats_engage();
     env_report();
     struct handle_info info = {.lt = lt};
@@ -47,6 +50,7 @@ EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
     if (info.context != NULL && env->precision == PRECISION_FP16)
         (void)kernels_load(info.context);
     handle_add(*handle, info);
+    errno = saved;
     return status;
 }
 
