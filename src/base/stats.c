@@ -162,6 +162,28 @@ const char *reason_text(enum reason reason)
     return reasons[reason].text;
 }
 
+static const char *const path_words[STATS_PATHS] = {
+#define PATH(_enum, _word) _word,
+#include "gemm/path.def"
+#undef PATH
+};
+
+const char *stats_path_word(enum stats_path path)
+{
+    return path_words[path];
+}
+
+/* " bf16=3 fp8=1": the paths that are not always shown. */
+static void rare_paths(const struct stats *s, char *text, size_t bytes)
+{
+    size_t len = 0;
+    text[0] = '\0';
+    for (int i = 0; i < STATS_PATHS; i++)
+        if (i != STATS_FP16 && i != STATS_TF32 && s->converted[i] != 0 && len < bytes)
+            len += (size_t)snprintf(text + len, bytes - len, " %s=%" PRIu64, path_words[i],
+                                    s->converted[i]);
+}
+
 static const char *const other_words[OTHERS] = {"level3", "gemv", "launches", "graphs"};
 
 void stats_at_exit(void)
@@ -187,6 +209,8 @@ void stats_at_exit(void)
                                     len == 0 ? " (" : " ", reason_word((enum reason)i),
                                     s.forwarded[i]);
     }
+    char rare[256];
+    rare_paths(&s, rare, sizeof rare);
     char also[256] = "";
     size_t also_len = 0;
     if (s.eligible != 0)
@@ -196,7 +220,7 @@ void stats_at_exit(void)
             also_len += (size_t)snprintf(also + also_len, sizeof also - also_len, " %s=%" PRIu64,
                                          other_words[i], s.other[i]);
     LOG_WARN("GEMMs seen=%" PRIu64 " converted=%" PRIu64 " (fp16=%" PRIu64 " tf32=%" PRIu64
-             ") forwarded=%" PRIu64 "%s%s%s",
-             s.seen, converted, s.converted[STATS_FP16], s.converted[STATS_TF32], forwarded, why,
-             len > 0 ? ")" : "", also);
+             "%s) forwarded=%" PRIu64 "%s%s%s",
+             s.seen, converted, s.converted[STATS_FP16], s.converted[STATS_TF32], rare, forwarded,
+             why, len > 0 ? ")" : "", also);
 }

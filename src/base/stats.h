@@ -5,7 +5,12 @@
 
 #include <stdint.h>
 
-enum stats_path { STATS_FP16, STATS_TF32, STATS_PATHS };
+enum stats_path {
+#define PATH(_enum, _word) STATS_##_enum,
+#include "gemm/path.def"
+#undef PATH
+    STATS_PATHS
+};
 
 enum reason {
 #define REASON(_enum, _word, _text) REASON_##_enum,
@@ -49,6 +54,7 @@ void stats_engage(void);
 
 /* The sum over all threads. */
 struct stats stats_total(void);
+const char *stats_path_word(enum stats_path path);
 const char *reason_word(enum reason reason);
 const char *reason_text(enum reason reason);
 

@@ -11,7 +11,7 @@
 #include "device/handle.h"
 #include "device/kernels.h"
 #include "gemm/engine.h"
-#include "gemm/policy.h"
+#include "gemm/site.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -92,6 +92,8 @@ static enum reason run_path(struct gemm *g, enum path path, bool already_tf32,
 {
     if (path == PATH_TF32)
         return already_tf32 ? REASON_ALREADY : engine_tf32(g, status_p);
+    if (path != PATH_FP16)
+        return REASON_ENGINE;
     if (context_stream_captures(g->context, g->stream))
         return REASON_CAPTURE;
     if (!kernels_load(g->context))
@@ -106,12 +108,12 @@ static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t
     enum reason reason = check_handle(g, &already_tf32);
     if (reason != REASONS)
         return reason;
-    const enum path path = policy_choose(env, &g->context->gpu, g, &reason);
-    if (path == PATH_FORWARD)
-        return reason;
-    reason = run_path(g, path, already_tf32, status_p);
+    struct site *site = site_decide(env, g);
+    if (site->path == PATH_FORWARD)
+        return site->reason;
+    reason = run_path(g, site->path, already_tf32, status_p);
     if (reason == REASONS)
-        stats_count_converted(path == PATH_FP16 ? STATS_FP16 : STATS_TF32);
+        site_count_converted(site);
     return reason;
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct context;
+struct site;
 
 struct gemm_matrix {
     const void *data;
@@ -37,6 +38,7 @@ struct gemm {
     struct context *context;
     CUstream stream;
     bool device_scalars;
+    struct site *site; /* what was decided; NULL before */
 };
 
 /* True: done, with the status to return in *status_p. False: forward the call through g->real,

@@ -13,7 +13,7 @@
 #include "gemm/cast.h"
 #include "gemm/gemm.h"
 #include "gemm/lt.h"
-#include "gemm/policy.h"
+#include "gemm/site.h"
 
 #include <string.h>
 
@@ -334,17 +334,19 @@ static enum reason run_fp16(const struct lt_call *call, const struct reading *r,
 
 /* With the handle's context current. */
 static enum reason convert(const struct env *env, const struct lt_call *call,
-                           const struct reading *r, cublasStatus_t *status_p)
+                           struct reading *r, cublasStatus_t *status_p)
 {
     enum reason reason;
     if (r->settings.pointers == CUBLASLT_POINTER_MODE_HOST &&
         *(const float *)call->alpha == 0.0f)
         return REASON_ARGUMENT;
-    const enum path path = policy_choose(env, &call->context->gpu, &r->gemm, &reason);
-    if (path == PATH_FORWARD)
-        return reason;
-    if (path == PATH_TF32)
+    struct site *site = site_decide(env, &r->gemm);
+    if (site->path == PATH_FORWARD)
+        return site->reason;
+    if (site->path == PATH_TF32)
         reason = run_tf32(call, r, status_p);
+    else if (site->path != PATH_FP16)
+        reason = REASON_ENGINE;
     else if (context_stream_captures(call->context, call->stream))
         reason = REASON_CAPTURE;
     else if (!kernels_load(call->context))
@@ -352,7 +354,7 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
     else
         reason = run_fp16(call, r, status_p);
     if (reason == REASONS)
-        stats_count_converted(path == PATH_FP16 ? STATS_FP16 : STATS_TF32);
+        site_count_converted(site);
     return reason;
 }
 

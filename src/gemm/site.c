@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Owns the table of sites: open addressing, only ever filled. Look-ups take no lock; a decision is
+ * made before the lock is taken, since it may ask the dynamic linker who the caller is. */
+#include "config.h"
+#include "gemm/site.h"
+#include "device/context.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+enum { SLOTS = 8192, ROOM = SLOTS / 2 };
+
+static struct {
+    _Atomic(struct site *) slots[SLOTS];
+    struct site sites[ROOM];
+    pthread_mutex_t lock;
+    uint32_t n; /* under the lock */
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local struct site spare __attribute__((tls_model("initial-exec")));
+
+static uint32_t transposes_of(const struct gemm *g)
+{
+    return (uint32_t)(g->transa != CUBLAS_OP_N) | (uint32_t)(g->transb != CUBLAS_OP_N) << 1;
+}
+
+static uint32_t hash(const struct gemm *g)
+{
+    static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = (uint64_t)g->m;
+    h = h * odd + (uint64_t)g->n;
+    h = h * odd + (uint64_t)g->k;
+    h = h * odd + (uint64_t)g->batch;
+    h = h * odd + (uint64_t)(uintptr_t)g->caller;
+    h = h * odd + (uint64_t)(uintptr_t)g->routine;
+    h = h * odd + (uint64_t)(uintptr_t)g->context;
+    h = h * odd + transposes_of(g);
+    h ^= h >> 32;
+    return (uint32_t)((h * odd) >> 51); /* 13 bits: SLOTS */
+}
+
+static bool is_of(const struct site *s, const struct gemm *g)
+{
+    return s->m == g->m && s->n == g->n && s->k == g->k && s->caller == g->caller &&
+           s->routine == g->routine && s->batch == g->batch && s->context == g->context &&
+           s->transposes == transposes_of(g);
+}
+
+/* The site, or NULL and in *slot_p the slot where it belongs. The table is never full. */
+static struct site *find(const struct gemm *g, uint32_t *slot_p)
+{
+    for (uint32_t i = hash(g);; i = (i + 1) % SLOTS) {
+        struct site *s = atomic_load_explicit(&table.slots[i], memory_order_acquire);
+        *slot_p = i;
+        if (s == NULL || is_of(s, g))
+            return s;
+    }
+}
+
+static void fill(struct site *s, const struct gemm *g, enum path path, enum reason reason,
+                 uint32_t index)
+{
+    s->routine = g->routine;
+    s->caller = g->caller;
+    s->context = g->context;
+    s->m = g->m;
+    s->n = g->n;
+    s->k = g->k;
+    s->batch = g->batch;
+    s->transposes = transposes_of(g);
+    s->path = path;
+    s->reason = reason;
+    s->index = index < SITES_MAX ? index : SITES_MAX - 1;
+}
+
+static struct site *insert(const struct gemm *g, enum path path, enum reason reason)
+{
+    uint32_t slot;
+    pthread_mutex_lock(&table.lock);
+    struct site *s = find(g, &slot); /* another thread may have been quicker */
+    if (s == NULL && table.n < ROOM) {
+        s = &table.sites[table.n];
+        fill(s, g, path, reason, table.n++);
+        atomic_store_explicit(&table.slots[slot], s, memory_order_release);
+    }
+    pthread_mutex_unlock(&table.lock);
+    if (s == NULL) {
+        s = &spare;
+        fill(s, g, path, reason, SITES_MAX);
+    }
+    return s;
+}
+
+struct site *site_decide(const struct env *env, struct gemm *g)
+{
+    uint32_t slot;
+    struct site *s = find(g, &slot);
+    if (s == NULL) {
+        enum reason reason;
+        const enum path path = policy_choose(env, &g->context->gpu, g, &reason);
+        s = insert(g, path, reason);
+    }
+    atomic_fetch_add_explicit(&s->calls, 1, memory_order_relaxed);
+    g->site = s;
+    return s;
+}
+
+void site_count_converted(struct site *site)
+{
+    atomic_fetch_add_explicit(&site->converted, 1, memory_order_relaxed);
+    stats_count_converted(path_stats(site->path));
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * A site is what decisions are made for: one place in the program that asks for one shape on one
+ * context. The decision is made once and kept, so that equal calls always take the same path. */
+#ifndef APEXSHIM_SITE_H
+#define APEXSHIM_SITE_H
+
+#include "gemm/policy.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { SITES_MAX = 1024 }; /* indices for counters on the device */
+
+struct site {
+    /* The key. */
+    const char *routine; /* compared as a pointer: names are literals of the hooks */
+    const void *caller;
+    const struct context *context;
+    int64_t m, n, k, batch;
+    uint32_t transposes; /* bit 0: A is transposed, bit 1: B */
+
+    uint32_t index; /* 0 .. SITES_MAX - 1; sites beyond share the last one */
+    enum path path;
+    enum reason reason; /* of PATH_FORWARD */
+    _Atomic uint64_t calls, converted;
+};
+
+/* The site of a call whose context is known, with its decision; also in g->site. Counts the call.
+ * Never NULL; where the table is full, a record of this thread that the next call overwrites. */
+struct site *site_decide(const struct env *env, struct gemm *g);
+
+/* The call was computed by the site's path. */
+void site_count_converted(struct site *site);
+
+#endif
