@@ -29,7 +29,9 @@ static void *thread_main(void *handle)
 static size_t used(void)
 {
     size_t free_bytes, total;
-    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
+    /* Memory may be given back in stream order: first let that happen. */
+    if (cudaDeviceSynchronize() != cudaSuccess ||
+        cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
         exit(1);
     return total - free_bytes;
 }
@@ -56,7 +58,6 @@ int main(void)
         if (i == STREAMS / 10)
             early = used();
     }
-    cudaDeviceSynchronize();
     printf("%zu %zu\n", early, used());
     cublasSetStream_v2(handle, NULL);
     for (int i = 0; i < THREADS; i++) {

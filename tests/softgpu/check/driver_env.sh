@@ -109,7 +109,7 @@ prints "no second device" "context 101
 status 1" SOFTGPU_DEVICES=1 "$probe" work 1
 
 # ---- bad values stop the program with a message
-for bad in SOFTGPU_DEVICES=99 SOFTGPU_FAIL=nonsense SOFTGPU_GPU=/no/such/file SOFTGPU_BREAK=x; do
+for bad in SOFTGPU_SEED=1x SOFTGPU_DEVICES=99 SOFTGPU_FAIL=nonsense SOFTGPU_GPU=/no/such/file SOFTGPU_BREAK=x; do
     status=0
     env "$bad" "$probe" work >"$work/out" 2>"$work/err" || status=$?
     [ "$status" = 1 ] || fail "$bad: status $status"

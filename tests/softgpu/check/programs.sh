@@ -22,8 +22,8 @@ check() {
     fi
 }
 
-for seed in "" 1 2; do
-    scheduler=${seed:+SOFTGPU_SEED=$seed}
+for seed in 0 1 2; do
+    scheduler=SOFTGPU_SEED=$seed
     for name in devices errors graphs linked managed memory registration streams \
         streams_per_thread symbols; do
         check "$scheduler" "$programs/$name"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Devices and their attributes; owns the table of devices, filled once by cuInit from the
  * description and SOFTGPU_DEVICES. */
-#include "tests/softgpu/driver/internal.h"
+#include "tests/softgpu/driver/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +40,7 @@ API CUresult cuInit(unsigned flags)
     ENTER("cuInit");
     if (flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    mode_deferred(); /* a bad SOFTGPU_SEED is told now */
     pthread_mutex_lock(&driver_lock);
     if (!driver_ready)
         make_devices();

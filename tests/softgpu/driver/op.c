@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Runs operations. Without SOFTGPU_SEED each runs when it is put on its stream (immediate mode).
- * With it they wait (deferred mode) until somebody synchronises or asks, and then an adversary picks
+ * Runs operations. Without SOFTGPU_SEED, or with 0, each runs when it is put on its stream (immediate
+ * mode). With it they wait (deferred mode) until somebody synchronises or asks, and then an adversary picks
  * among those that may legally run, so that a missing dependency, scratch that is reused too early
  * or a host value that is read late shows: streams have random ranks, the highest one that can runs
  * on until its rank changes at a random point, so that one stream gets far ahead of another; and
@@ -9,6 +9,7 @@
  * change, a background thread moves the work. */
 #include "tests/softgpu/driver/stream.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,8 +35,13 @@ static struct {
 static void read_mode(void)
 {
     const char *seed = getenv("SOFTGPU_SEED");
-    state.deferred = seed != NULL && seed[0] != '\0';
-    const uint64_t n = state.deferred ? strtoull(seed, NULL, 10) : 0;
+    char *end = NULL;
+    const uint64_t n = seed != NULL ? strtoull(seed, &end, 10) : 0;
+    if (seed != NULL && *end != '\0') {
+        fprintf(stderr, "softgpu: SOFTGPU_SEED=%s: a number is expected\n", seed);
+        exit(1);
+    }
+    state.deferred = n != 0;
     state.random = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
     state.burst = n % 4 == 0 ? 1 : 0;
 }

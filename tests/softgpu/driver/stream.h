@@ -64,7 +64,7 @@ CUresult run_until(struct completion *c, CUcontext context);
 void run_some(void);
 /* In deferred mode, when the program asks whether something is done: makes progress sometimes. */
 void run_polled(void);
-bool mode_deferred(void); /* SOFTGPU_SEED is set: operations run late and in adversarial order */
+bool mode_deferred(void); /* SOFTGPU_SEED is not 0: operations run late, in adversarial order */
 uint64_t mode_random(void);
 
 /* Capture (graph.c). Is a call that could break some capture in progress forbidden now? Then the
