@@ -5,8 +5,10 @@
 #include "config.h"
 #include "base/real.h"
 #include "base/dlsym.h"
+#include "base/object.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,31 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FOUND = 8, PATH_BYTES = 512 };
-
-/* Loaded objects whose file name begins with one prefix. */
-struct found {
-    const char *prefix;
-    unsigned n;
-    struct {
-        uintptr_t base;
-        char path[PATH_BYTES];
-    } object[MAX_FOUND];
-};
-
 struct lt_entry {
     struct real_lt lt;
     bool usable;
     uintptr_t base;
     struct lt_entry *next;
-    char path[PATH_BYTES];
+    char path[OBJECT_PATH_BYTES];
 };
 
 struct blas_entry {
     struct real_blas blas;
     uintptr_t base;
     struct blas_entry *next;
-    char path[PATH_BYTES];
+    char path[OBJECT_PATH_BYTES];
 };
 
 static struct {
@@ -49,92 +39,43 @@ static struct {
     _Atomic(const struct real_cuda *) cuda;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* libcublas.so.13, and libcublas-1a2b3c.so.13 as some wheels rename it, but not libcublasLt. */
-static bool name_matches(const char *path, const char *prefix)
-{
-    const char *name = base_name(path);
-    size_t n = strlen(prefix);
-    return strncmp(name, prefix, n) == 0 && (name[n] == '.' || name[n] == '-') &&
-           strstr(name + n, ".so") != NULL;
-}
-
-static int collect_object(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    (void)size;
-    struct found *found = arg;
-    if (info->dlpi_name == NULL || !name_matches(info->dlpi_name, found->prefix) ||
-        strlen(info->dlpi_name) >= PATH_BYTES)
-        return 0;
-    if (found->n < MAX_FOUND) {
-        found->object[found->n].base = info->dlpi_addr;
-        strcpy(found->object[found->n].path, info->dlpi_name);
-        found->n++;
-    }
-    return 0;
-}
-
-static void find_objects(const char *prefix, struct found *found)
-{
-    found->prefix = prefix;
-    found->n = 0;
-    dl_iterate_phdr(collect_object, found);
-}
-
-/* Does the object that holds code address caller list the file name among its DT_NEEDED? */
-static bool caller_needs(const void *caller, const char *path)
-{
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (caller == NULL || dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
-        return false;
-    const char *strings = NULL;
-    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)
-        if (d->d_tag == DT_STRTAB)
-            strings = (const char *)d->d_un.d_ptr;
-    for (const ElfW(Dyn) *d = map->l_ld; strings != NULL && d->d_tag != DT_NULL; d++) {
-        /* libcublas.so.12 is a prefix of the file libcublas.so.12.9.1.4 behind it */
-        const char *needed = strings + d->d_un.d_val;
-        if (d->d_tag == DT_NEEDED &&
-            strncmp(base_name(path), base_name(needed), strlen(base_name(needed))) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void *symbol_of(void *library, const char *name)
 {
     const dlsym_function next = dlsym_next();
     return next != NULL ? next(library, name) : NULL;
 }
 
-/* Which of several loaded libraries the caller means. */
-static unsigned choose_object(const struct found *found, const void *caller, const char *symbol)
+/* What the object that holds code address caller finds among its own dependencies. */
+static void *symbol_in_scope(const void *caller, const char *name)
 {
-    if (found->n == 1)
-        return 0;
-    for (unsigned i = 0; i < found->n; i++)
-        if (caller_needs(caller, found->object[i].path))
-            return i;
-    void *next = symbol_of(RTLD_NEXT, symbol);
     Dl_info info;
-    if (next != NULL && dladdr(next, &info) != 0)
-        for (unsigned i = 0; i < found->n; i++)
-            if (found->object[i].base == (uintptr_t)info.dli_fbase)
-                return i;
-    return 0;
+    struct link_map *map = NULL;
+    if (caller == NULL || dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 ||
+        map == NULL || map->l_name == NULL || map->l_name[0] == '\0')
+        return NULL;
+    void *object = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (object == NULL)
+        return NULL;
+    void *symbol = symbol_of(object, name);
+    dlclose(object);
+    return symbol;
 }
 
-/* The digits after ".so." of a file name, or "". */
-static const char *so_version(const char *path)
+/* Which of several loaded libraries the caller means: the one that it was linked with, else as the
+ * dynamic linker would bind a name without a version: global scope first, then its own. */
+static const struct object *choose_object(const struct objects *objects, const void *caller,
+                                          const char *symbol)
 {
-    const char *so = strstr(base_name(path), ".so.");
-    return so != NULL ? so + 4 : "";
+    if (objects->n == 1)
+        return &objects->object[0];
+    for (unsigned i = 0; i < objects->n; i++)
+        if (object_needs(caller, objects->object[i].path))
+            return &objects->object[i];
+    const struct object *found = objects_holding(objects, symbol_of(RTLD_NEXT, symbol));
+    if (found == NULL)
+        found = objects_holding(objects, symbol_in_scope(caller, symbol));
+    (void)dlerror();
+    return found != NULL ? found : &objects->object[0];
 }
 
 /* ISO C has no conversion from void * to a function pointer; POSIX gives both one representation. */
@@ -226,120 +167,174 @@ static bool fill_cuda(struct real_cuda *table, void *library)
     return ok;
 }
 
+/* A library that lacks a function leaves a message for dlerror, which the program would take for
+ * the failure of a call of its own. */
+static void *open_loaded(const char *path)
+{
+    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL)
+        (void)dlerror();
+    return library;
+}
+
+/* Our reference is given back: the program may unload its library. */
+static void close_filled(void *library)
+{
+    if (library != NULL && library != RTLD_NEXT)
+        dlclose(library);
+    (void)dlerror();
+}
+
 /* The table of one loaded cuBLASLt, made at the first call. NULL: it lacks a function. */
-static const struct real_lt *lt_of(uintptr_t base, const char *path)
+static const struct real_lt *lt_of(const struct object *object)
 {
     pthread_mutex_lock(&state.lock);
     struct lt_entry *entry = state.lt;
-    while (entry != NULL && !(entry->base == base && strcmp(entry->path, path) == 0))
+    while (entry != NULL && !(entry->base == object->base && strcmp(entry->path, object->path) == 0))
         entry = entry->next;
     pthread_mutex_unlock(&state.lock);
     if (entry != NULL)
         return entry->usable ? &entry->lt : NULL;
-    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    void *library = open_loaded(object->path);
     struct lt_entry *fresh = library != NULL ? calloc(1, sizeof *fresh) : NULL;
     if (fresh != NULL) {
         fresh->usable = fill_lt(&fresh->lt, library);
-        fresh->base = base;
-        snprintf(fresh->path, sizeof fresh->path, "%s", path);
+        fresh->base = object->base;
+        snprintf(fresh->path, sizeof fresh->path, "%s", object->path);
+        fresh->lt.path = fresh->path;
         pthread_mutex_lock(&state.lock);
         fresh->next = state.lt; /* a second thread's twin does no harm */
         state.lt = fresh;
         pthread_mutex_unlock(&state.lock);
     }
-    if (library != NULL)
-        dlclose(library);
+    close_filled(library);
     return fresh != NULL && fresh->usable ? &fresh->lt : NULL;
 }
 
 /* The cuBLASLt whose version begins like that of the cuBLAS at path. */
 static const struct real_lt *lt_beside(const char *path)
 {
-    struct found found;
-    find_objects("libcublasLt", &found);
-    size_t major = strcspn(so_version(path), ".");
+    struct objects found;
+    objects_find("libcublasLt", &found);
+    size_t major = strcspn(object_version(path), ".");
     for (unsigned i = 0; i < found.n; i++) {
-        const char *version = so_version(found.object[i].path);
+        const char *version = object_version(found.object[i].path);
         if (found.n == 1 || (strcspn(version, ".") == major &&
-                             strncmp(version, so_version(path), major) == 0))
-            return lt_of(found.object[i].base, found.object[i].path);
+                             strncmp(version, object_version(path), major) == 0))
+            return lt_of(&found.object[i]);
     }
     return NULL;
+}
+
+/* The entry of a library, after fresh (or NULL) was entered where there was none. The cuBLASLt
+ * belongs to the key: after both were unloaded, one may come back where it was and the other
+ * elsewhere. */
+static struct blas_entry *known_entry(const struct object *object, const struct real_lt *lt,
+                                      struct blas_entry *fresh)
+{
+    pthread_mutex_lock(&state.lock);
+    struct blas_entry *e = state.blas;
+    while (e != NULL &&
+           !(e->base == object->base && e->blas.lt == lt && strcmp(e->path, object->path) == 0))
+        e = e->next;
+    if (e == NULL && fresh != NULL) {
+        fresh->next = state.blas;
+        state.blas = e = fresh;
+    }
+    pthread_mutex_unlock(&state.lock);
+    return e;
+}
+
+/* The table of one loaded cuBLAS, made at the first call. */
+static const struct real_blas *blas_of(const struct object *object, void *library)
+{
+    const struct real_lt *lt = lt_beside(object->path);
+    struct blas_entry *entry = known_entry(object, lt, NULL);
+    if (entry != NULL)
+        return &entry->blas;
+    struct blas_entry *fresh = calloc(1, sizeof *fresh);
+    if (library == NULL)
+        library = open_loaded(object->path);
+    if (library == NULL)
+        library = RTLD_NEXT;
+    if (fresh != NULL) {
+        fill_blas(&fresh->blas, library);
+        fresh->base = object->base;
+        snprintf(fresh->path, sizeof fresh->path, "%s", object->path);
+        fresh->blas.path = fresh->path;
+        fresh->blas.lt = lt;
+    }
+    close_filled(library);
+    if (fresh == NULL || fresh->blas.cublasCreate_v2 == NULL) {
+        free(fresh);
+        return NULL;
+    }
+    entry = known_entry(object, lt, fresh);
+    if (entry != fresh)
+        free(fresh); /* another thread was quicker */
+    return &entry->blas;
 }
 
 const struct real_lt *real_lt(const void *caller)
 {
-    struct found found;
-    find_objects("libcublasLt", &found);
-    if (found.n == 0)
-        return NULL;
-    unsigned i = choose_object(&found, caller, "cublasLtMatmul");
-    return lt_of(found.object[i].base, found.object[i].path);
-}
-
-static struct blas_entry *known_entry(uintptr_t base, const char *path)
-{
-    for (struct blas_entry *e = state.blas; e != NULL; e = e->next)
-        if (e->base == base && strcmp(e->path, path) == 0)
-            return e;
-    return NULL;
-}
-
-static const struct real_blas *publish_blas(struct blas_entry *fresh)
-{
-    pthread_mutex_lock(&state.lock);
-    struct blas_entry *entry = known_entry(fresh->base, fresh->path);
-    if (entry == NULL) {
-        fresh->next = state.blas;
-        state.blas = fresh;
-        entry = fresh;
-    }
-    pthread_mutex_unlock(&state.lock);
-    if (entry != fresh)
-        free(fresh);
-    return &entry->blas;
+    const int saved = errno;
+    struct objects found;
+    objects_find("libcublasLt", &found);
+    const struct real_lt *lt =
+        found.n > 0 ? lt_of(choose_object(&found, caller, "cublasLtMatmul")) : NULL;
+    errno = saved;
+    return lt;
 }
 
 const struct real_blas *real_blas(const void *caller)
 {
-    struct found found;
-    find_objects("libcublas", &found);
-    uintptr_t base = 0;
-    const char *path = "(next in search order)";
-    void *library = RTLD_NEXT;
-    if (found.n > 0) {
-        unsigned i = choose_object(&found, caller, "cublasCreate_v2");
-        base = found.object[i].base;
-        path = found.object[i].path;
-        library = NULL;
+    static const struct object next = {.path = "(next in search order)"};
+    const int saved = errno;
+    struct objects found;
+    objects_find("libcublas", &found);
+    const struct real_blas *blas =
+        found.n > 0 ? blas_of(choose_object(&found, caller, "cublasCreate_v2"), NULL)
+                    : blas_of(&next, RTLD_NEXT);
+    errno = saved;
+    return blas;
+}
+
+const struct real_blas *real_blas_of(const void *function, unsigned *loaded_p)
+{
+    const int saved = errno;
+    struct objects found;
+    objects_find("libcublas", &found);
+    const struct object *object = objects_holding(&found, function);
+    const struct real_blas *blas = object != NULL ? blas_of(object, NULL) : NULL;
+    *loaded_p = found.n;
+    errno = saved;
+    return blas;
+}
+
+const struct real_lt *real_lt_of(const void *function)
+{
+    const int saved = errno;
+    struct objects found;
+    objects_find("libcublasLt", &found);
+    const struct object *object = objects_holding(&found, function);
+    const struct real_lt *lt = object != NULL ? lt_of(object) : NULL;
+    errno = saved;
+    return lt;
+}
+
+static const struct real_cuda *open_cuda(void)
+{
+    const struct real_cuda *known = NULL;
+    void *library = open_loaded("libcuda.so.1");
+    struct real_cuda *fresh = library != NULL ? calloc(1, sizeof *fresh) : NULL;
+    const bool usable = fresh != NULL && fill_cuda(fresh, library);
+    if (usable && atomic_compare_exchange_strong(&state.cuda, &known, fresh)) {
+        (void)dlerror();
+        return fresh; /* libcuda stays loaded: its functions are called until the process ends */
     }
-    pthread_mutex_lock(&state.lock);
-    struct blas_entry *entry = known_entry(base, path);
-    pthread_mutex_unlock(&state.lock);
-    if (entry != NULL)
-        return &entry->blas;
-    if (library == NULL)
-        library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == NULL)
-        library = RTLD_NEXT;
-    struct blas_entry *fresh = calloc(1, sizeof *fresh);
-    if (fresh != NULL) {
-        fill_blas(&fresh->blas, library);
-        fresh->base = base;
-        snprintf(fresh->path, sizeof fresh->path, "%s", path);
-        fresh->blas.path = fresh->path;
-        fresh->blas.lt = lt_beside(path);
-    }
-    /* Our reference is given back: the program may unload its library. */
-    if (library != RTLD_NEXT)
-        dlclose(library);
-    if (fresh == NULL)
-        return NULL;
-    if (fresh->blas.cublasCreate_v2 == NULL) {
-        free(fresh);
-        return NULL;
-    }
-    return publish_blas(fresh);
+    free(fresh);
+    close_filled(library);
+    return known;
 }
 
 const struct real_cuda *real_cuda(void)
@@ -347,20 +342,8 @@ const struct real_cuda *real_cuda(void)
     const struct real_cuda *cuda = atomic_load_explicit(&state.cuda, memory_order_acquire);
     if (cuda != NULL)
         return cuda;
-    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (library == NULL)
-        return NULL;
-    struct real_cuda *fresh = calloc(1, sizeof *fresh);
-    if (fresh == NULL || !fill_cuda(fresh, library)) {
-        free(fresh);
-        dlclose(library);
-        return NULL;
-    }
-    /* libcuda stays loaded: its functions are called until the process ends. */
-    if (!atomic_compare_exchange_strong(&state.cuda, &cuda, fresh)) {
-        free(fresh);
-        dlclose(library);
-        return cuda;
-    }
-    return fresh;
+    const int saved = errno;
+    cuda = open_cuda();
+    errno = saved;
+    return cuda;
 }

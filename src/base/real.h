@@ -47,6 +47,7 @@ struct real_lt {
 #undef HOOK
 #undef IMPORT
 #undef IMPORT_OPTIONAL
+    const char *path; /* file name of the library */
 };
 
 struct real_blas {
@@ -83,6 +84,11 @@ const struct real_blas *real_blas(const void *caller);
 
 /* Likewise the libcublasLt that code at address caller uses. */
 const struct real_lt *real_lt(const void *caller);
+
+/* The library that holds a function which dlsym found; NULL: it is not in a libcublas (libcublasLt)
+ * of the main namespace. *loaded_p: how many libcublas are loaded. */
+const struct real_blas *real_blas_of(const void *function, unsigned *loaded_p);
+const struct real_lt *real_lt_of(const void *function);
 
 /* libcuda.so.1, or NULL when the program has not loaded it or it lacks a required function. */
 const struct real_cuda *real_cuda(void);

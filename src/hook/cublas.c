@@ -3,16 +3,11 @@
  * gemm_run declines. Each family is one macro that makes the 32-bit and the 64-bit form. Owns
  * nothing. */
 #include "config.h"
-#include "base/env.h"
 #include "base/guard.h"
 #include "base/real.h"
-#include "base/stats.h"
-#include "device/context.h"
 #include "device/handle.h"
-#include "device/kernels.h"
 #include "gemm/gemm.h"
 
-#include <errno.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -20,33 +15,6 @@
 
 /* What a function returns when there is no real library to ask. */
 enum { NO_LIBRARY = CUBLAS_STATUS_NOT_INITIALIZED };
-
-EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
-{
-    const struct real_blas *real = real_blas(CALLER);
-    if (real == NULL)
-        return (cublasStatus_t)NO_LIBRARY;
-    guard_enter();
-    cublasStatus_t status = real->cublasCreate_v2(handle);
-    guard_leave();
-    if (status != CUBLAS_STATUS_SUCCESS || handle == NULL)
-        return status;
-    const int saved = errno;
-    const struct env *env = env_get();
-    struct handle_info info = {real, real->lt, NULL};
-    if (env->enabled) {
-        stats_engage();
-        env_report();
-        if (env->opt_level != OPT_O0 && env->precision != PRECISION_FP32 && !env->tf32_vetoed)
-            info.context = context_current();
-        /* Loaded here, where nothing is captured, rather than at the first GEMM. */
-        if (info.context != NULL && env->precision == PRECISION_FP16)
-            (void)kernels_load(info.context);
-    }
-    handle_add(*handle, info);
-    errno = saved;
-    return status;
-}
 
 EXPORT cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 {

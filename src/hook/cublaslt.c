@@ -2,17 +2,11 @@
  * The intercepted cuBLASLt functions: vendor signature to struct lt_call, and the untouched call
  * where lt_call_run declines. Owns nothing. */
 #include "config.h"
-#include "base/caller.h"
-#include "base/env.h"
 #include "base/guard.h"
 #include "base/real.h"
-#include "base/stats.h"
-#include "device/context.h"
 #include "device/handle.h"
-#include "device/kernels.h"
 #include "gemm/lt_call.h"
 
-#include <errno.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -27,31 +21,6 @@ static struct handle_info look_up(const void *handle, const void *caller)
     if (!handle_find(handle, &info) || info.lt == NULL)
         info.lt = real_lt(caller);
     return info;
-}
-
-EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
-{
-    const struct real_lt *lt = real_lt(CALLER);
-    if (lt == NULL || lt->cublasLtCreate == NULL)
-        return (cublasStatus_t)NO_LIBRARY;
-    const bool inner = guard_active() || caller_excluded(CALLER);
-    guard_enter();
-    cublasStatus_t status = lt->cublasLtCreate(handle);
-    guard_leave();
-    if (status != CUBLAS_STATUS_SUCCESS || handle == NULL || inner || !env_get()->enabled)
-        return status;
-    const int saved = errno;
-    stats_engage();
-    env_report();
-    struct handle_info info = {.lt = lt};
-    const struct env *env = env_get();
-    if (env->opt_level != OPT_O0 && env->precision != PRECISION_FP32 && !env->tf32_vetoed)
-        info.context = context_current();
-    if (info.context != NULL && env->precision == PRECISION_FP16)
-        (void)kernels_load(info.context);
-    handle_add(*handle, info);
-    errno = saved;
-    return status;
 }
 
 EXPORT cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Answers dlsym for the names of symbols.def: the hook, but only after the real look-up succeeded
- * and never for RTLD_NEXT or RTLD_DEFAULT (those already see this object as the search order says).
+ * Answers dlsym for the names of symbols.def: the hook, but only after the real look-up succeeded,
+ * for cuBLAS only where it found a function of cuBLAS itself (a wrapper's stays what it is), and
+ * never for RTLD_NEXT or RTLD_DEFAULT (those already see this object as the search order says).
  * Owns the table of names, made at the first look-up of a name that begins like one of ours. */
 #include "config.h"
 #include "base/dlsym.h"
 #include "base/env.h"
+#include "base/real.h"
+#include "hook/create.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,14 +37,18 @@ struct dlsym_decision dlvsym_route(void *handle, const char *name, const char *v
 #undef HOOK
 #undef SEEN
 
+enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT, LIBRARY_OTHER };
+enum { LIBRARY_CUDA = LIBRARY_OTHER, LIBRARY_LIBC = LIBRARY_OTHER };
+
 struct entry {
     const char *name;
     const void *hook;
+    enum library library;
 };
 
 static const struct entry entries[] = {
-#define HOOK(_lib, _sym)        {#_sym, hook_##_sym},
-#define SEEN(_lib, _sym, _kind) {#_sym, hook_##_sym},
+#define HOOK(_lib, _sym)        {#_sym, hook_##_sym, (enum library)LIBRARY_##_lib},
+#define SEEN(_lib, _sym, _kind) {#_sym, hook_##_sym, (enum library)LIBRARY_##_lib},
 #include "symbols.def"
 #undef HOOK
 #undef SEEN
@@ -72,7 +80,7 @@ static void fill_table(void)
     }
 }
 
-static const void *hook_named(const char *name)
+static const struct entry *entry_named(const char *name)
 {
     /* Every name begins with "cu", "nccl" or is dlsym itself: most look-ups end here. */
     if (name == NULL || !((name[0] == 'c' && name[1] == 'u') || (name[0] == 'd' && name[1] == 'l')))
@@ -80,38 +88,91 @@ static const void *hook_named(const char *name)
     pthread_once(&table.once, fill_table);
     for (uint32_t at = hash(name); table.slot[at] != 0; at = (at + 1) % SLOTS)
         if (strcmp(entries[table.slot[at] - 1].name, name) == 0)
-            return entries[table.slot[at] - 1].hook;
+            return &entries[table.slot[at] - 1];
     return NULL;
 }
 
-static const void *hook_to_give(void *handle, const char *name)
+static const struct entry *entry_to_give(void *handle, const char *name)
 {
     if (handle == RTLD_NEXT || handle == RTLD_DEFAULT)
         return NULL;
-    const void *hook = hook_named(name);
-    return hook != NULL && env_get()->enabled ? hook : NULL;
+    const struct entry *entry = entry_named(name);
+    if (entry == NULL)
+        return NULL;
+    const int saved = errno;
+    const bool enabled = env_get()->enabled;
+    errno = saved;
+    return enabled ? entry : NULL;
+}
+
+/* cublasSgemm, which has a cublasSgemm_v2 beside it, takes no handle that tells the library. */
+static bool takes_no_handle(const char *name)
+{
+    char second[64];
+    const size_t n = strlen(name);
+    if (n + sizeof "_v2" > sizeof second)
+        return false;
+    memcpy(second, name, n);
+    memcpy(second + n, "_v2", sizeof "_v2");
+    return entry_named(second) != NULL;
+}
+
+static const void *answer_cublas(const struct entry *entry, void *found)
+{
+    unsigned loaded;
+    const struct real_blas *real = real_blas_of(found, &loaded);
+    const void *pinned = NULL;
+    if (real == NULL || (loaded > 1 && takes_no_handle(entry->name)))
+        return found;
+    if (strcmp(entry->name, "cublasCreate_v2") == 0)
+        pinned = create_pinned(real);
+    return pinned != NULL ? pinned : entry->hook;
+}
+
+static const void *answer_cublaslt(const struct entry *entry, void *found)
+{
+    const struct real_lt *lt = real_lt_of(found);
+    const void *pinned = NULL;
+    if (lt == NULL)
+        return found;
+    if (strcmp(entry->name, "cublasLtCreate") == 0)
+        pinned = create_pinned_lt(lt);
+    return pinned != NULL ? pinned : entry->hook;
+}
+
+/* What to give the program in place of what the real look-up found. */
+static void *answer(const struct entry *entry, void *found)
+{
+    if (found == NULL || found == entry->hook)
+        return found;
+    const int saved = errno;
+    const void *given = entry->library == LIBRARY_CUBLAS     ? answer_cublas(entry, found)
+                        : entry->library == LIBRARY_CUBLASLT ? answer_cublaslt(entry, found)
+                                                             : entry->hook;
+    errno = saved;
+    return (void *)(uintptr_t)given;
 }
 
 struct dlsym_decision dlsym_route(void *handle, const char *name)
 {
     const dlsym_function next = dlsym_next();
-    const void *hook = hook_to_give(handle, name);
+    const struct entry *entry = entry_to_give(handle, name);
     struct dlsym_decision decision = {NULL, {NULL}};
-    if (hook == NULL)
+    if (entry == NULL)
         decision.jump_dlsym = next;
-    else if (next(handle, name) != NULL)
-        decision.result = (void *)(uintptr_t)hook;
+    else
+        decision.result = answer(entry, next(handle, name));
     return decision;
 }
 
 struct dlsym_decision dlvsym_route(void *handle, const char *name, const char *version)
 {
     const dlvsym_function next = dlvsym_next();
-    const void *hook = hook_to_give(handle, name);
+    const struct entry *entry = entry_to_give(handle, name);
     struct dlsym_decision decision = {NULL, {NULL}};
-    if (hook == NULL)
+    if (entry == NULL)
         decision.jump_dlvsym = next;
-    else if (next(handle, name, version) != NULL)
-        decision.result = (void *)(uintptr_t)hook;
+    else
+        decision.result = answer(entry, next(handle, name, version));
     return decision;
 }

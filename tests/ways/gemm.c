@@ -25,6 +25,7 @@ int ways_gemm(const struct ways_blas *blas)
         cudaMemcpy(db, hb, sizeof hb, cudaMemcpyHostToDevice) != cudaSuccess)
         return 1;
     if (blas->create(&handle) != CUBLAS_STATUS_SUCCESS ||
+        blas->set_stream(handle, NULL) != CUBLAS_STATUS_SUCCESS ||
         blas->sgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &alpha, da, M, db, K, &beta, dc, M) !=
             CUBLAS_STATUS_SUCCESS)
         return 2;

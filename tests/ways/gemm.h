@@ -9,6 +9,7 @@ struct ways_blas {
     __typeof__(&cublasCreate_v2) create;
     __typeof__(&cublasDestroy_v2) destroy;
     __typeof__(&cublasSgemm_v2) sgemm;
+    __typeof__(&cublasSetStream_v2) set_stream; /* not intercepted: it must know the handle */
 };
 
 /* 0: the result is right to the precision of FP16 or TF32. */

@@ -37,7 +37,9 @@ static int by_name(enum lookup how, const char *soname, int flags)
     *(void **)&blas.create = find(how, library, soname, "cublasCreate_v2");
     *(void **)&blas.destroy = find(how, library, soname, "cublasDestroy_v2");
     *(void **)&blas.sgemm = find(how, library, soname, "cublasSgemm_v2");
-    if (blas.create == NULL || blas.destroy == NULL || blas.sgemm == NULL) {
+    *(void **)&blas.set_stream = find(how, library, soname, "cublasSetStream_v2");
+    if (blas.create == NULL || blas.destroy == NULL || blas.sgemm == NULL ||
+        blas.set_stream == NULL) {
         fprintf(stderr, "%s\n", dlerror());
         return 6;
     }

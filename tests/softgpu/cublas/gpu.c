@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Owns the table of functions taken from libcuda.so.1, filled once at the first use. */
 #include "gpu.h"
+#include "status.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -125,13 +126,14 @@ cublasStatus_t gpu_open(struct blas_base *base)
                               base->device) != CUDA_SUCCESS)
         return CUBLAS_STATUS_NOT_INITIALIZED;
     base->compute_capability = 10 * major + minor;
-    base->magic = MAGIC;
+    base->magic = MAGIC + (uint64_t)blas_version[0];
     return CUBLAS_STATUS_SUCCESS;
 }
 
 bool gpu_valid(const struct blas_base *base)
 {
-    return base != NULL && base->magic == MAGIC;
+    /* a handle of another major version is not ours */
+    return base != NULL && base->magic == MAGIC + (uint64_t)blas_version[0];
 }
 
 cublasStatus_t gpu_use(const struct blas_base *base)
