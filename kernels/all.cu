@@ -2,3 +2,5 @@
  * Every kernel in one translation unit, hence one module. */
 #include "amax.cu"
 #include "cast.cu"
+#include "check.cu"
+#include "compare.cu"

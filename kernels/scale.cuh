@@ -15,6 +15,9 @@ enum {
     APEX_MAX_SUM = 252      /* of two exponents: 2^-252 still has two normal factors */
 };
 
+/* 2^-14, FP16's least normal number: below it precision is lost. */
+#define APEX_LEAST_NORMAL 6.103515625e-5f
+
 struct apex_exponents {
     int a, b;
 };

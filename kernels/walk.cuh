@@ -27,14 +27,19 @@ static __device__ __forceinline__ apex_position apex_start(const apex_walk &walk
     return p;
 }
 
-/* Offset of the first element of a column. */
-static __device__ __forceinline__ int64_t apex_column_offset(const apex_walk &walk, int64_t column,
-                                                             int64_t ld, int64_t stride)
+/* Which column of which batch entry the walk's column is. */
+struct apex_column {
+    int64_t entry, column;
+};
+
+static __device__ __forceinline__ apex_column apex_locate(const apex_walk &walk, int64_t column)
 {
-    if (walk.batch == 1)
-        return column * ld;
-    int64_t entry = column / walk.cols;
-    return entry * stride + (column - entry * walk.cols) * ld;
+    apex_column c = {0, column};
+    if (walk.batch != 1) {
+        c.entry = column / walk.cols;
+        c.column = column - c.entry * walk.cols;
+    }
+    return c;
 }
 
 /* Loads count (1..APEX_VECTOR) elements; the others become 0. */

@@ -44,7 +44,7 @@ START_TEST(defaults)
     ck_assert_int_eq(env.opt_level, OPT_O1);
     ck_assert_int_eq(env.precision, PRECISION_FP16);
     ck_assert_int_eq(env.policy, POLICY_COST);
-    ck_assert_int_eq(env.scale, SCALE_EXACT);
+    ck_assert_int_eq(env.scale, SCALE_DYNAMIC);
     ck_assert_int_eq(env.log_level, 1);
     ck_assert(!env.tf32_vetoed);
     ck_assert_int_eq(complaints_n, 0);

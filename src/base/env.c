@@ -162,6 +162,7 @@ void env_parse(struct env *env, const char *(*get)(const char *name),
 #include "env.def"
 #undef ENV
 #undef ENV_TEXT
+    env->scale_exponent = 0;
     const char *override = get("NVIDIA_TF32_OVERRIDE");
     env->tf32_vetoed = override != NULL && strcmp(override, "0") == 0;
 }

@@ -9,7 +9,7 @@
 enum env_opt_level { OPT_O0, OPT_O1 };
 enum env_precision { PRECISION_FP32, PRECISION_TF32, PRECISION_FP16 };
 enum env_policy { POLICY_COST, POLICY_ALWAYS };
-enum env_scale { SCALE_EXACT };
+enum env_scale { SCALE_DYNAMIC, SCALE_EXACT, SCALE_FIXED };
 
 enum { ENV_TEXT_BYTES = 512 };
 
@@ -19,6 +19,7 @@ struct env {
 #include "env.def"
 #undef ENV
 #undef ENV_TEXT
+    int scale_exponent; /* of SCALE_FIXED */
     bool tf32_vetoed; /* NVIDIA_TF32_OVERRIDE=0: the user forbids lower precision */
 };
 

@@ -12,6 +12,11 @@
 #undef cuGetProcAddress
 extern CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags);
 
+/* Its first version is enough, and in every driver that knows captures. */
+#undef cuStreamGetCaptureInfo
+extern CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status,
+                                       cuuint64_t *id);
+
 /* Index of each SEEN function, over all libraries. */
 enum real_seen {
 #define HOOK(_lib, _sym)

@@ -111,6 +111,15 @@ struct context *context_current(void)
     return context;
 }
 
+void context_each(void (*visit)(struct context *context, void *arg), void *arg)
+{
+    pthread_mutex_lock(&state.lock);
+    struct context *c = state.first;
+    pthread_mutex_unlock(&state.lock);
+    for (; c != NULL; c = c->next) /* records are put in front and stay */
+        visit(c, arg);
+}
+
 enum context_entry context_enter(const struct context *context)
 {
     CUcontext handle = NULL;
@@ -130,11 +139,15 @@ void context_leave(const struct context *context, enum context_entry entry)
         context->cuda->cuCtxPopCurrent_v2(&popped);
 }
 
-bool context_stream_captures(const struct context *context, CUstream stream)
+uint64_t context_capture_id(const struct context *context, CUstream stream)
 {
     CUstreamCaptureStatus status;
-    return context->cuda->cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    cuuint64_t id = 0;
+    if (context->cuda->cuStreamGetCaptureInfo(stream, &status, &id) != CUDA_SUCCESS)
+        return CAPTURE_UNKNOWN;
+    if (status == CU_STREAM_CAPTURE_STATUS_NONE)
+        return 0;
+    return status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? (uint64_t)id : CAPTURE_UNKNOWN;
 }
 
 CUstreamCaptureMode context_relax_capture(const struct context *context)

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct kernels;
+struct garbage;
 struct scratch;
 struct plan;
 
@@ -20,18 +22,15 @@ struct gpu {
     bool memory_pools;      /* cuMemAllocAsync works */
 };
 
-struct kernels {
-    CUfunction amax, cast;
-};
-
 struct context {
     CUcontext handle;
     unsigned long long id; /* the driver's: tells a context from a later one at the same address */
     const struct real_cuda *cuda;
     struct gpu gpu;
     _Atomic(const struct kernels *) kernels; /* NULL: not loaded; see device/kernels.h */
-    pthread_mutex_t lock;                    /* of the two lists; never held across a CUDA call */
-    struct scratch *scratch;                 /* device/scratch.c */
+    pthread_mutex_t lock;                    /* of the lists; never held across a CUDA call */
+    struct scratch *scratch;                 /* device/scratch.c, like the next */
+    struct garbage *garbage;
     struct plan *plans[64];                  /* gemm/lt.c: chains by hash */
     _Atomic uint64_t scratch_bytes, scratch_budget; /* budget 0: not decided yet */
     struct context *next;
@@ -43,14 +42,19 @@ struct context *context_current(void);
 /* Likewise, but NULL where there is no record yet. */
 struct context *context_known(void);
 
+/* Calls visit for every record. */
+void context_each(void (*visit)(struct context *context, void *arg), void *arg);
+
 /* Makes the context current for a converted call: it is so already, or it becomes so on a thread
  * that has none (as the CUDA runtime would make it), or another one is current. */
 enum context_entry { CONTEXT_OTHER, CONTEXT_CURRENT, CONTEXT_PUSHED };
 enum context_entry context_enter(const struct context *context);
 void context_leave(const struct context *context, enum context_entry entry);
 
-/* Is the stream being captured into a graph? True in doubt. */
-bool context_stream_captures(const struct context *context, CUstream stream);
+/* The capture that a stream takes part in, by the driver's id of it (never 0): 0: none;
+ * CAPTURE_UNKNOWN: the driver can't say, or the capture is already invalid. */
+#define CAPTURE_UNKNOWN UINT64_MAX
+uint64_t context_capture_id(const struct context *context, CUstream stream);
 
 /* Around calls that a global-mode capture on another thread would forbid (allocate, load). */
 CUstreamCaptureMode context_relax_capture(const struct context *context);

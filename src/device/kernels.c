@@ -6,6 +6,7 @@
 #include "base/log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     VECTOR_BYTES = 16,
@@ -15,16 +16,51 @@ enum {
 
 extern const unsigned char apex_fatbin[];
 
+static CUresult load_functions(const struct real_cuda *cuda, CUmodule module,
+                               struct kernels *kernels)
+{
+    static const char *const casts[APEX_FORMATS] = {APEX_KERNEL_CASTS};
+    static const char *const checks[APEX_FORMATS] = {APEX_KERNEL_CHECKS};
+    CUresult r = cuda->cuModuleGetFunction(&kernels->amax, module, APEX_KERNEL_AMAX);
+    if (r == CUDA_SUCCESS)
+        r = cuda->cuModuleGetFunction(&kernels->compare, module, APEX_KERNEL_COMPARE);
+    for (int i = 0; i < APEX_FORMATS && r == CUDA_SUCCESS; i++)
+        r = cuda->cuModuleGetFunction(&kernels->cast[i], module, casts[i]);
+    for (int i = 0; i < APEX_FORMATS && r == CUDA_SUCCESS; i++)
+        if (checks[i] != NULL)
+            r = cuda->cuModuleGetFunction(&kernels->check[i], module, checks[i]);
+    return r;
+}
+
+/* Without them calls are converted all the same, and the totals stay unknown. */
+static void find_sites(const struct real_cuda *cuda, CUmodule module, struct kernels *kernels)
+{
+    CUdeviceptr sites, mirror;
+    size_t bytes;
+    void *shown = NULL;
+    if (cuda->cuModuleGetGlobal_v2(&sites, &bytes, module, APEX_SITES_NAME) != CUDA_SUCCESS ||
+        cuda->cuMemHostAlloc(&shown, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP) !=
+            CUDA_SUCCESS ||
+        cuda->cuMemHostGetDevicePointer_v2(&mirror, shown, 0) != CUDA_SUCCESS)
+        return;
+    memset(shown, 0, bytes);
+    kernels->sites = (struct apex_site *)(uintptr_t)sites;
+    kernels->mirror = (struct apex_site *)(uintptr_t)mirror;
+    kernels->shown = shown;
+}
+
 static bool load_into(const struct context *context, struct kernels *kernels)
 {
     const struct real_cuda *cuda = context->cuda;
     CUmodule module;
     CUresult r = cuda->cuModuleLoadData(&module, apex_fatbin);
     if (r == CUDA_SUCCESS)
-        r = cuda->cuModuleGetFunction(&kernels->amax, module, APEX_KERNEL_AMAX);
+        r = load_functions(cuda, module, kernels);
     if (r == CUDA_SUCCESS)
-        r = cuda->cuModuleGetFunction(&kernels->cast, module, APEX_KERNEL_CAST);
-    if (r != CUDA_SUCCESS)
+        r = cuda->cuStreamCreate(&kernels->stream, CU_STREAM_NON_BLOCKING);
+    if (r == CUDA_SUCCESS)
+        find_sites(cuda, module, kernels);
+    else
         LOG_WARN("the kernels do not load on this GPU (CUDA error %d); no GEMM is converted to fp16",
                  (int)r);
     return r == CUDA_SUCCESS;
@@ -53,21 +89,23 @@ bool kernels_load(struct context *context)
     return ok;
 }
 
+const struct kernels *kernels_of(const struct context *context)
+{
+    return atomic_load_explicit(&context->kernels, memory_order_acquire);
+}
+
 static int64_t ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
 }
 
 uint32_t kernels_plan_walk(const struct gpu *gpu, struct apex_source *source, int64_t rows,
-                           int64_t cols, int64_t batch, struct apex_target *target)
+                           int64_t cols, int64_t batch, bool flat)
 {
     struct apex_walk *walk = &source->walk;
-    bool dense = source->ld == rows && (target == NULL || target->ld == rows);
-    bool dense_batch = batch == 1 || (source->stride == rows * cols &&
-                                      (target == NULL || target->stride == rows * cols));
-    if (dense && dense_batch) {
+    if (flat && source->ld == rows && (batch == 1 || source->stride == rows * cols)) {
         rows *= cols * batch;
-        cols = batch = 1;
+        cols = batch = source->cols = 1;
     }
     walk->rows = rows;
     walk->cols = cols;
@@ -94,24 +132,15 @@ uint32_t kernels_plan_walk(const struct gpu *gpu, struct apex_source *source, in
     return walk->segments * walk->groups;
 }
 
-static CUresult launch(const struct context *context, CUfunction function, CUstream stream,
-                       const void *params, uint32_t blocks)
+uint32_t kernels_wave(const struct gpu *gpu)
+{
+    return (uint32_t)gpu->multiprocessors * 2;
+}
+
+CUresult kernels_launch(const struct context *context, CUfunction function, CUstream stream,
+                        const void *params, uint32_t blocks)
 {
     void *arguments[] = {(void *)(uintptr_t)params};
     return context->cuda->cuLaunchKernel(function, blocks, 1, 1, APEX_BLOCK_THREADS, 1, 1, 0, stream,
                                          arguments, NULL);
-}
-
-CUresult kernels_launch_amax(const struct context *context, CUstream stream,
-                             const struct apex_amax_params *params, uint32_t blocks)
-{
-    const struct kernels *k = atomic_load_explicit(&context->kernels, memory_order_acquire);
-    return launch(context, k->amax, stream, params, blocks);
-}
-
-CUresult kernels_launch_cast(const struct context *context, CUstream stream,
-                             const struct apex_cast_params *params, uint32_t blocks)
-{
-    const struct kernels *k = atomic_load_explicit(&context->kernels, memory_order_acquire);
-    return launch(context, k->cast, stream, params, blocks);
 }

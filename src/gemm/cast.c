@@ -4,68 +4,187 @@
 #include "gemm/cast.h"
 #include "device/scratch.h"
 
+/* What a format stores for each element, and how far one GEMM may sum over K (in elements of the
+ * operand) before the result is added up in FP32: tensor cores truncate their sums, an error that
+ * grows with K (Fasi et al. 2021), while FP32 additions between parts round to nearest. */
+static const struct {
+    int pieces;
+    bool scaled;
+    int64_t k_limit; /* 0: none */
+} formats[APEX_FORMATS] = {
+    [APEX_FP16] = {1, true, 0},      [APEX_FP16X2] = {3, true, 512}, [APEX_BF16] = {1, false, 0},
+    [APEX_BF16X3] = {3, false, 2048}, [APEX_BF16X6] = {6, false, 512},
+};
+
+enum { ELEMENT_BYTES = 2 };
+
 static int64_t round_up(int64_t x, int64_t to)
 {
     return (x + to - 1) / to * to;
 }
 
-static void plan_operand(const struct gpu *gpu, struct cast_operand *o)
+bool cast_choose(struct cast *cast, enum path path, const struct env *env)
+{
+    switch (path) {
+    case PATH_FP16:
+        cast->format = APEX_FP16;
+        break;
+    case PATH_FP16X2:
+        cast->format = APEX_FP16X2;
+        break;
+    case PATH_BF16:
+        cast->format = APEX_BF16;
+        break;
+    case PATH_BF16X3:
+        cast->format = APEX_BF16X3;
+        break;
+    case PATH_BF16X6:
+        cast->format = APEX_BF16X6;
+        break;
+    default:
+        return false;
+    }
+    cast->mode = APEX_FIXED;
+    cast->fixed_exponent = 0;
+    if (formats[cast->format].scaled) {
+        cast->mode = env->scale == SCALE_DYNAMIC ? APEX_DYNAMIC
+                     : env->scale == SCALE_EXACT ? APEX_EXACT
+                                                 : APEX_FIXED;
+        cast->fixed_exponent = env->scale_exponent;
+    }
+    return true;
+}
+
+static void plan_operand(const struct gpu *gpu, int pieces, struct cast_operand *o)
 {
     const int64_t batch = o->stride == 0 ? 1 : o->batch;
-    o->copy_ld = round_up(o->rows, APEX_VECTOR);
-    o->copy_stride = batch == 1 ? 0 : o->copy_ld * o->cols;
-    o->copy_bytes = (size_t)round_up(2 * o->copy_ld * o->cols * batch, SCRATCH_ALIGN);
-    o->source = (struct apex_source){.data = o->data, .ld = o->ld,
+    const int64_t along = pieces > 1 && o->k_along_rows ? pieces : 1;
+    const int64_t across = pieces > 1 && !o->k_along_rows ? pieces : 1;
+    /* Pieces lie in groups of APEX_VECTOR elements of K: the last group is filled with zeros. */
+    const int64_t cols = across > 1 ? round_up(o->cols, APEX_VECTOR) : o->cols;
+    o->copy_ld = round_up(o->rows, APEX_VECTOR) * along;
+    o->copy_stride = batch == 1 ? 0 : o->copy_ld * cols * across;
+    o->copy_bytes =
+        (size_t)round_up(ELEMENT_BYTES * o->copy_ld * cols * across * batch, SCRATCH_ALIGN);
+    o->source = (struct apex_source){.data = o->data, .ld = o->ld, .cols = o->cols,
                                      .stride = batch == 1 ? 0 : o->stride};
-    struct apex_target target = {.ld = o->copy_ld, .stride = o->copy_stride};
-    o->blocks = kernels_plan_walk(gpu, &o->source, o->rows, o->cols, batch, &target);
+    const bool flat = o->rows % APEX_VECTOR == 0 && across == 1;
+    o->blocks = kernels_plan_walk(gpu, &o->source, o->rows, cols, batch, flat);
 }
 
 void cast_plan(struct cast *cast)
 {
-    plan_operand(&cast->context->gpu, &cast->operand[0]);
-    plan_operand(&cast->context->gpu, &cast->operand[1]);
+    const int pieces = formats[cast->format].pieces;
+    const int64_t limit = formats[cast->format].k_limit;
+    const int64_t k = pieces > 1 ? round_up(cast->k, APEX_VECTOR) : cast->k;
+    plan_operand(&cast->context->gpu, pieces, &cast->operand[0]);
+    plan_operand(&cast->context->gpu, pieces, &cast->operand[1]);
+    cast->parts = limit == 0 ? 1 : (int)((k + limit - 1) / limit);
+    cast->total_k = k * pieces;
+    cast->part_k = cast->parts == 1
+                       ? cast->total_k
+                       : round_up((k + cast->parts - 1) / cast->parts, APEX_VECTOR) * pieces;
+    /* Rounding up may have left the last part without any K. */
+    if (cast->parts > 1)
+        cast->parts = (int)((cast->total_k + cast->part_k - 1) / cast->part_k);
+}
+
+int64_t cast_part_k(const struct cast *cast, int i)
+{
+    return i + 1 < cast->parts ? cast->part_k : cast->total_k - cast->part_k * i;
+}
+
+const void *cast_part(const struct cast *cast, int operand, int i)
+{
+    const struct cast_operand *o = &cast->operand[operand];
+    const int64_t elements = cast->part_k * i * (o->k_along_rows ? 1 : o->copy_ld);
+    return (const char *)o->copy + ELEMENT_BYTES * elements;
+}
+
+/* Any value serves, as long as calls that repeat find theirs: a wrong prediction costs time only. */
+static int32_t *prediction_of(struct scratch_state *state, const struct cast_operand *o, int index)
+{
+    static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = ((uint64_t)(uintptr_t)o->data >> 4) * odd + (uint64_t)index;
+    h = (h ^ (h >> 29)) * odd + (uint64_t)o->rows;
+    h = (h ^ (h >> 29)) * odd + (uint64_t)o->cols;
+    h = (h ^ (h >> 29)) * odd;
+    return &state->predictions[h >> 54]; /* 10 bits: APEX_PREDICTIONS */
+}
+
+static struct apex_target target_of(const struct cast_operand *o)
+{
+    return (struct apex_target){o->copy, o->copy_ld, o->copy_stride, o->k_along_rows};
+}
+
+static uint64_t elements_of(const struct cast_operand *o)
+{
+    return (uint64_t)o->rows * (uint64_t)o->cols * (uint64_t)(o->stride == 0 ? 1 : o->batch);
+}
+
+static struct apex_cast_params params_of(const struct cast *cast, const struct kernels *kernels)
+{
+    const struct cast_operand *a = &cast->operand[0], *b = &cast->operand[1];
+    struct scratch_state *state = (struct scratch_state *)(uintptr_t)cast->scratch->state;
+    const bool device = cast->device_scalars, counted = kernels->sites != NULL;
+    return (struct apex_cast_params){
+        .source = {a->source, b->source},
+        .target = {target_of(a), target_of(b)},
+        .blocks_of_a = a->blocks,
+        .blocks = a->blocks + b->blocks,
+        .mode = cast->mode,
+        .fixed = {cast->fixed_exponent, cast->fixed_exponent},
+        .prediction = {prediction_of(state, a, 0), prediction_of(state, b, 1)},
+        .record = &state->record,
+        .site = counted ? kernels->sites + cast->site : NULL,
+        .mirror = counted ? kernels->mirror + cast->site : NULL,
+        .elements = {elements_of(a), elements_of(b)},
+        .alpha_device = device ? cast->alpha : NULL,
+        .beta_device = device ? cast->beta : NULL,
+        .alpha = device ? 0.0f : *cast->alpha,
+        .beta = device ? 0.0f : *cast->beta,
+    };
 }
 
 static bool launch(struct cast *cast)
 {
-    struct scratch *scratch = cast->scratch;
-    struct apex_record *record = (struct apex_record *)(uintptr_t)scratch->record;
-    const struct cast_operand *a = &cast->operand[0], *b = &cast->operand[1];
-    const struct apex_amax_params amax = {
-        .source = {a->source, b->source},
-        .blocks_of_a = a->blocks,
-        .slot = scratch->slot,
-        .record = record,
-    };
-    const struct apex_cast_params params = {
-        .source = {a->source, b->source},
-        .target = {{a->copy, a->copy_ld, a->copy_stride}, {b->copy, b->copy_ld, b->copy_stride}},
-        .blocks_of_a = a->blocks,
-        .slot = scratch->slot,
-        .record = record,
-        .alpha_device = cast->device_scalars ? cast->alpha : NULL,
-        .beta_device = cast->device_scalars ? cast->beta : NULL,
-        .alpha = cast->device_scalars ? 0.0f : *cast->alpha,
-        .beta = cast->device_scalars ? 0.0f : *cast->beta,
-    };
+    const struct kernels *kernels = kernels_of(cast->context);
+    const struct apex_cast_params params = params_of(cast, kernels);
+    const uint32_t wave = kernels_wave(&cast->context->gpu);
+    struct apex_record *record = params.record;
+    CUresult r;
     cast->scaled_alpha = &record->alpha;
     cast->scaled_beta = &record->beta;
-    scratch->dirty = true; /* until the kernel that clears the other slot is on its way */
-    if (kernels_launch_amax(cast->context, cast->stream, &amax, a->blocks + b->blocks) !=
-            CUDA_SUCCESS ||
-        kernels_launch_cast(cast->context, cast->stream, &params, a->blocks + b->blocks) !=
+    cast->one = &record->one;
+    if (cast->mode == APEX_FIXED)
+        return kernels_launch(cast->context, kernels->cast[cast->format], cast->stream, &params,
+                              params.blocks) == CUDA_SUCCESS;
+    cast->scratch->dirty = true; /* until the kernel that cleans the record is on its way */
+    if (cast->mode == APEX_EXACT) {
+        const struct apex_amax_params amax = {
+            .source = {params.source[0], params.source[1]},
+            .blocks_of_a = params.blocks_of_a,
+            .record = record,
+        };
+        r = kernels_launch(cast->context, kernels->amax, cast->stream, &amax, params.blocks);
+    } else {
+        r = kernels_launch(cast->context, kernels->cast[cast->format], cast->stream, &params,
+                           params.blocks);
+    }
+    if (r != CUDA_SUCCESS ||
+        kernels_launch(cast->context, kernels->check[cast->format], cast->stream, &params,
+                       cast->mode == APEX_EXACT || params.blocks < wave ? params.blocks : wave) !=
             CUDA_SUCCESS)
         return false;
-    scratch->dirty = false;
-    scratch->slot ^= 1;
+    cast->scratch->dirty = false;
     return true;
 }
 
 enum reason cast_begin(struct cast *cast, size_t workspace_bytes)
 {
     const size_t bytes = cast->operand[0].copy_bytes + cast->operand[1].copy_bytes;
-    cast->scratch = scratch_take(cast->context, cast->stream, bytes + workspace_bytes);
+    cast->scratch =
+        scratch_take(cast->context, cast->stream, cast->capture, bytes + workspace_bytes);
     if (cast->scratch == NULL)
         return REASON_SCRATCH;
     char *data = (char *)(uintptr_t)cast->scratch->data;

@@ -87,18 +87,12 @@ static enum reason check_handle(struct gemm *g, bool *already_tf32_p)
     return REASONS;
 }
 
-static enum reason run_path(struct gemm *g, enum path path, bool already_tf32,
-                            cublasStatus_t *status_p)
+static enum reason run_path(const struct env *env, struct gemm *g, enum path path,
+                            bool already_tf32, cublasStatus_t *status_p)
 {
     if (path == PATH_TF32)
         return already_tf32 ? REASON_ALREADY : engine_tf32(g, status_p);
-    if (path != PATH_FP16)
-        return REASON_ENGINE;
-    if (context_stream_captures(g->context, g->stream))
-        return REASON_CAPTURE;
-    if (!kernels_load(g->context))
-        return REASON_GPU;
-    return engine_cast16(g, status_p);
+    return kernels_load(g->context) ? engine_cast(env, g, path, status_p) : REASON_GPU;
 }
 
 /* With the handle's context current. */
@@ -111,7 +105,7 @@ static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t
     struct site *site = site_decide(env, g);
     if (site->path == PATH_FORWARD)
         return site->reason;
-    reason = run_path(g, site->path, already_tf32, status_p);
+    reason = run_path(env, g, site->path, already_tf32, status_p);
     if (reason == REASONS)
         site_count_converted(site);
     return reason;

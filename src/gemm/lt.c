@@ -230,6 +230,11 @@ const struct plan *lt_plan(const struct lt_library *library, const struct lt_sha
     return plan;
 }
 
+bool lt_has_run(const struct plan *plan)
+{
+    return atomic_load_explicit(&plan->has_run, memory_order_relaxed);
+}
+
 cublasStatus_t lt_matmul(const struct lt_library *library, const struct plan *plan,
                          const struct lt_epilogue *epilogue, const void *alpha, const void *a,
                          const void *b, const void *beta, const void *c, void *d, void *workspace,
@@ -245,6 +250,9 @@ cublasStatus_t lt_matmul(const struct lt_library *library, const struct plan *pl
     status = lt->cublasLtMatmul(library->handle, own != NULL ? own : plan->desc, alpha, a, plan->a, b,
                                 plan->b, beta, c, plan->c, d, plan->d, &plan->algo, workspace,
                                 plan->workspace_bytes, stream);
+    if (status == CUBLAS_STATUS_SUCCESS && !lt_has_run(plan))
+        atomic_store_explicit(&((struct plan *)(uintptr_t)plan)->has_run, true,
+                              memory_order_relaxed);
 out:
     if (own != NULL)
         lt->cublasLtMatmulDescDestroy(own);

@@ -6,6 +6,7 @@
 
 #include "base/real.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +52,7 @@ struct plan {
     cublasLtMatmulDesc_t desc; /* without the pointers of an epilogue */
     cublasLtMatrixLayout_t a, b, c, d;
     cublasLtMatmulAlgo_t algo;
+    atomic_bool has_run;    /* outside a capture: what it needs is loaded */
     struct plan *next;
 };
 
@@ -59,6 +61,9 @@ uint32_t lt_alignment(const void *p);
 
 /* The plan for a shape. NULL: out of memory. Costs tens of microseconds at the first call. */
 const struct plan *lt_plan(const struct lt_library *library, const struct lt_shape *shape);
+
+/* True once lt_matmul has run it outside a capture. */
+bool lt_has_run(const struct plan *plan);
 
 /* epilogue: NULL where the plan has none that needs pointers. */
 cublasStatus_t lt_matmul(const struct lt_library *library, const struct plan *plan,

@@ -11,6 +11,7 @@
 #include "device/context.h"
 #include "device/kernels.h"
 #include "gemm/cast.h"
+#include "gemm/engine.h"
 #include "gemm/gemm.h"
 #include "gemm/lt.h"
 #include "gemm/site.h"
@@ -250,31 +251,19 @@ static struct lt_shape shape_of(const struct lt_call *call, const struct reading
     };
 }
 
-static enum reason run_plan(const struct lt_call *call, const struct reading *r,
-                            const struct lt_shape *shape, struct cast *cast,
-                            cublasStatus_t *status_p)
+static struct lt_library library_of(const struct lt_call *call)
 {
-    const struct settings *s = &r->settings;
-    const struct lt_library library = {call->handle, call->real, call->context};
-    const struct lt_epilogue pointers = {uses_bias(s) ? s->bias : NULL, s->aux};
-    const struct lt_epilogue *epilogue =
-        s->epilogue == CUBLASLT_EPILOGUE_DEFAULT ? NULL : &pointers;
-    const struct plan *plan = lt_plan(&library, shape);
-    if (plan == NULL || !plan->usable)
-        return REASON_ALGORITHM;
-    if (cast == NULL) {
-        *status_p = lt_matmul(&library, plan, epilogue, call->alpha, call->a, call->b, call->beta,
-                              call->c, call->d, call->workspace, call->stream);
-    } else {
-        const enum reason reason = cast_begin(cast, plan->workspace_bytes);
-        if (reason != REASONS)
-            return reason;
-        *status_p = lt_matmul(&library, plan, epilogue, cast->scaled_alpha, cast->operand[0].copy,
-                              cast->operand[1].copy, cast->scaled_beta, call->c, call->d,
-                              cast->workspace, call->stream);
-        cast_end(cast);
-    }
-    return *status_p == CUBLAS_STATUS_SUCCESS ? REASONS : REASON_FAILURE;
+    return (struct lt_library){call->handle, call->real, call->context};
+}
+
+static struct lt_epilogue pointers_of(const struct settings *s)
+{
+    return (struct lt_epilogue){uses_bias(s) ? s->bias : NULL, s->aux};
+}
+
+static bool has_pointers(const struct settings *s)
+{
+    return s->epilogue != CUBLASLT_EPILOGUE_DEFAULT;
 }
 
 static enum reason run_tf32(const struct lt_call *call, const struct reading *r,
@@ -286,10 +275,19 @@ static enum reason run_tf32(const struct lt_call *call, const struct reading *r,
     shape.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
     shape.most_workspace =
         1 + (call->workspace != NULL ? (uint64_t)call->workspace_bytes : 0);
-    return run_plan(call, r, &shape, NULL, status_p);
+    const struct lt_library library = library_of(call);
+    const struct lt_epilogue pointers = pointers_of(&r->settings);
+    const struct plan *plan = lt_plan(&library, &shape);
+    if (plan == NULL || !plan->usable)
+        return REASON_ALGORITHM;
+    *status_p = lt_matmul(&library, plan, has_pointers(&r->settings) ? &pointers : NULL, call->alpha,
+                          call->a, call->b, call->beta, call->c, call->d, call->workspace,
+                          call->stream);
+    return *status_p == CUBLAS_STATUS_SUCCESS ? REASONS : REASON_FAILURE;
 }
 
-static struct cast_operand operand_of(const void *data, const struct side *s)
+/* k_is_rows: the matrix's rows (as the layout counts them) are what the GEMM sums over. */
+static struct cast_operand operand_of(const void *data, const struct side *s, bool k_is_rows)
 {
     const bool row = s->order == CUBLASLT_ORDER_ROW;
     return (struct cast_operand){.data = data,
@@ -297,39 +295,48 @@ static struct cast_operand operand_of(const void *data, const struct side *s)
                                  .cols = (int64_t)(row ? s->rows : s->cols),
                                  .ld = s->ld,
                                  .stride = s->stride,
-                                 .batch = s->batch};
+                                 .batch = s->batch,
+                                 .k_along_rows = k_is_rows != row};
 }
 
-static enum reason run_fp16(const struct lt_call *call, const struct reading *r,
-                            cublasStatus_t *status_p)
+static enum reason run_cast(const struct env *env, const struct lt_call *call,
+                            const struct reading *r, enum path path, cublasStatus_t *status_p)
 {
     static const float zero = 0;
+    const struct settings *s = &r->settings;
     /* A vector of alphas would have to be scaled element by element. */
-    if (r->settings.pointers != CUBLASLT_POINTER_MODE_HOST &&
-        r->settings.pointers != CUBLASLT_POINTER_MODE_DEVICE)
+    if (s->pointers != CUBLASLT_POINTER_MODE_HOST && s->pointers != CUBLASLT_POINTER_MODE_DEVICE)
         return REASON_LAYOUT;
-    const bool host = r->settings.pointers == CUBLASLT_POINTER_MODE_HOST;
+    const bool host = s->pointers == CUBLASLT_POINTER_MODE_HOST;
     if (call->beta == NULL && !host)
         return REASON_ARGUMENT;
     struct cast cast = {
         .context = call->context,
         .stream = call->stream,
-        .operand = {operand_of(call->a, &r->a), operand_of(call->b, &r->b)},
+        .capture = context_capture_id(call->context, call->stream),
+        .site = r->gemm.site->index,
+        .k = r->gemm.k,
+        .operand = {operand_of(call->a, &r->a, s->transa != CUBLAS_OP_N),
+                    operand_of(call->b, &r->b, s->transb == CUBLAS_OP_N)},
         .alpha = call->alpha,
         .beta = call->beta != NULL ? call->beta : &zero,
         .device_scalars = !host,
     };
+    if (cast.capture == CAPTURE_UNKNOWN)
+        return REASON_CAPTURE;
+    if (!cast_choose(&cast, path, env))
+        return REASON_ENGINE;
     cast_plan(&cast);
     struct lt_shape shape = shape_of(call, r);
-    shape.ab_type = CUDA_R_16F;
-    shape.compute = CUBLAS_COMPUTE_32F;
-    shape.pointer_mode = CUBLASLT_POINTER_MODE_DEVICE;
     shape.lda = cast.operand[0].copy_ld;
     shape.ldb = cast.operand[1].copy_ld;
     shape.stride_a = cast.operand[0].copy_stride;
     shape.stride_b = cast.operand[1].copy_stride;
     shape.a_alignment = shape.b_alignment = 0;
-    return run_plan(call, r, &shape, &cast, status_p);
+    const struct lt_library library = library_of(call);
+    const struct lt_epilogue pointers = pointers_of(s);
+    const struct engine_output output = {call->c, call->d, has_pointers(s) ? &pointers : NULL};
+    return engine_multiply(&library, &shape, &cast, &output, status_p);
 }
 
 /* With the handle's context current. */
@@ -345,14 +352,9 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
         return site->reason;
     if (site->path == PATH_TF32)
         reason = run_tf32(call, r, status_p);
-    else if (site->path != PATH_FP16)
-        reason = REASON_ENGINE;
-    else if (context_stream_captures(call->context, call->stream))
-        reason = REASON_CAPTURE;
-    else if (!kernels_load(call->context))
-        reason = REASON_GPU;
     else
-        reason = run_fp16(call, r, status_p);
+        reason = kernels_load(call->context) ? run_cast(env, call, r, site->path, status_p)
+                                             : REASON_GPU;
     if (reason == REASONS)
         site_count_converted(site);
     return reason;
