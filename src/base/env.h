@@ -5,9 +5,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum env_opt_level { OPT_O0, OPT_O1 };
-enum env_precision { PRECISION_FP32, PRECISION_TF32, PRECISION_FP16 };
+enum env_opt_level { OPT_O0, OPT_O1, OPT_O2, OPT_O3 };
+enum env_preset { PRESET_NONE, PRESET_SAFE, PRESET_FAST, PRESET_ACCURATE, PRESET_REPRODUCIBLE };
+enum env_precision {
+    PRECISION_FP32,
+    PRECISION_TF32,
+    PRECISION_FP16,
+    PRECISION_BF16,
+    PRECISION_FP16X2,
+    PRECISION_BF16X3,
+    PRECISION_BF16X6,
+    PRECISION_AUTO, /* a tuning run */
+    PRECISION_FP8,  /* by rule only */
+    PRECISIONS
+};
 enum env_policy { POLICY_COST, POLICY_ALWAYS };
 enum env_scale { SCALE_DYNAMIC, SCALE_EXACT, SCALE_FIXED };
 
@@ -16,11 +29,23 @@ enum { ENV_TEXT_BYTES = 512 };
 struct env {
 #define ENV(_name, _field, _choices, _default, _doc) int _field;
 #define ENV_TEXT(_name, _field, _default, _doc)      char _field[ENV_TEXT_BYTES];
+#define ENV_FORM(_name, _field, _form, _default, _doc)
+#define ENV_DEFAULT(_variable, _value, _name, _other)
 #include "env.def"
 #undef ENV
 #undef ENV_TEXT
-    int scale_exponent; /* of SCALE_FIXED */
-    bool tf32_vetoed; /* NVIDIA_TF32_OVERRIDE=0: the user forbids lower precision */
+#undef ENV_FORM
+#undef ENV_DEFAULT
+    int precision;           /* enum env_precision */
+    double tolerance;        /* of PRECISION_AUTO: relative error of a product */
+    int scale;               /* enum env_scale */
+    int scale_exponent;      /* of SCALE_FIXED: operands are multiplied by 2 to this power */
+    int verify;              /* every so many calls; 0: never */
+    uint64_t scratch_budget; /* bytes; 0: scratch_share counts */
+    double scratch_share;    /* of the memory that is free at the first use, 0 to 1 */
+    double underflow_limit;  /* share of the elements, 0 to 1; infinite: no guard */
+    bool tf32_vetoed;        /* NVIDIA_TF32_OVERRIDE=0: the user forbids lower precision */
+    bool converts;           /* some call may be converted: not fp32, or there are rules */
 };
 
 /* One variable as documented; choices is NULL for a text. */
@@ -39,6 +64,9 @@ void env_check_names(const char *const *environ_, void (*complain)(const char *l
 
 /* Does a name match one of the file name patterns separated by commas? */
 bool env_list_matches(const char *patterns, const char *name);
+
+/* "dynamic", "exact" or a power of two (a number or 2^N). False: neither; nothing is changed. */
+bool env_read_scale(const char *text, int *scale_p, int *exponent_p);
 
 /* The process's variables, read at the first call. Thread safe. Never fails. */
 const struct env *env_get(void);
