@@ -44,3 +44,9 @@ bool caller_excluded(const void *address)
     atomic_store_explicit(slot, key | excluded, memory_order_relaxed);
     return excluded;
 }
+
+void caller_forget(void)
+{
+    for (int i = 0; i < SLOTS; i++)
+        atomic_store_explicit(&cache[i], 0, memory_order_relaxed);
+}

@@ -10,6 +10,9 @@
  * the address has been seen before. */
 bool caller_excluded(const void *address);
 
+/* Objects were unloaded: their addresses may come back in others. */
+void caller_forget(void);
+
 /* The file name of the object that holds the address, or "?". For logs and rules. */
 const char *caller_object(const void *address, char *buffer, unsigned bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Finds the C library's dlsym in its symbol table (ELF gABI; the GNU hash table is described in
  * the GNU linker's documentation and in public articles), because to ask dlsym for it would ask
- * ourselves. Owns the two pointers, which are set once. No function of the C library is called here
+ * ourselves. Owns the three pointers, which are set once. No function of the C library is called here
  * but dl_iterate_phdr: a sanitizer asks for names while it is still taking those functions over. */
 #include "config.h"
 #include "base/dlsym.h"
@@ -32,9 +32,10 @@ union pointer {
     void *object;
     dlsym_function by_name;
     dlvsym_function by_version;
+    dlclose_function close;
 };
 
-static _Atomic(void *) next_dlsym, next_dlvsym;
+static _Atomic(void *) next_dlsym, next_dlvsym, next_dlclose;
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -170,4 +171,9 @@ dlsym_function dlsym_next(void)
 dlvsym_function dlvsym_next(void)
 {
     return (union pointer){.object = next_of(&next_dlvsym, "dlvsym")}.by_version;
+}
+
+dlclose_function dlclose_next(void)
+{
+    return (union pointer){.object = next_of(&next_dlclose, "dlclose")}.close;
 }
