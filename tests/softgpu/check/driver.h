@@ -60,5 +60,6 @@ Suite *suite_model(void);
 Suite *suite_capture(void);
 Suite *suite_graph(void);
 Suite *suite_proc(void);
+Suite *suite_values(void);
 
 #endif

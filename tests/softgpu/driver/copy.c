@@ -22,7 +22,7 @@ static CUresult bad_range(CUcontext context, const char *what, const void *p, si
 }
 
 /* Copies may reach other devices without peer access: the driver stages them. */
-static struct sg_space whole_space(void)
+struct sg_space memory_everywhere(void)
 {
     struct sg_space space = {.n = 0};
     space.arena[space.n++] = host_memory;
@@ -34,7 +34,7 @@ static struct sg_space whole_space(void)
 static CUresult run_copy(void *arg, CUcontext context, struct op_result *result)
 {
     const struct copy_box *c = arg;
-    const struct sg_space space = whole_space();
+    const struct sg_space space = memory_everywhere();
     const char *from = c->staged != NULL ? c->staged : c->from;
     for (size_t z = 0; z < c->depth; z++)
         for (size_t y = 0; y < c->height; y++) {
@@ -50,8 +50,8 @@ static CUresult run_copy(void *arg, CUcontext context, struct op_result *result)
     const struct model *m = &context->device->model;
     const bool on_device = !memory_is_host(c->from) && !memory_is_host(c->to);
     const struct softgpu_cost cost = {.bytes = 2 * bytes, .type = SOFTGPU_F32};
-    result->seconds = on_device ? model_seconds(m, &cost)
-                                : (double)bytes / m->copy_bandwidth + m->launch_seconds;
+    result->seconds =
+        on_device ? model_seconds(m, &cost) : (double)bytes / m->copy_bandwidth + m->launch_seconds;
     count_add("bytes.copied", bytes);
     return CUDA_SUCCESS;
 }
@@ -78,7 +78,7 @@ static void fill_row(char *row, const struct fill_box *f)
 static CUresult run_fill(void *arg, CUcontext context, struct op_result *result)
 {
     const struct fill_box *f = arg;
-    const struct sg_space space = whole_space();
+    const struct sg_space space = memory_everywhere();
     for (size_t y = 0; y < f->height; y++) {
         char *row = f->to + y * f->pitch;
         if (!range_ok(&space, row, f->width * f->element))

@@ -108,7 +108,7 @@ static CUresult wait(CUstream handle, bool per_thread, CUevent event, unsigned f
             run_some();
         } else {
             struct completion *last = completion_ref(stream->last);
-            run_until(last, stream->context);
+            run_put(last, stream->context);
             completion_unref(last);
         }
     }

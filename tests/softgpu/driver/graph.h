@@ -58,6 +58,14 @@ struct capture {
     struct capture *next;
 };
 
+/* graph_run.c: one launch of an executable, or of a child graph in it */
+struct graph_run *graph_run_make(CUgraph graph);
+void graph_run_free(struct graph_run *run);
+/* Runs what may run. RUN_BLOCKED: the nodes left wait for values or events. *seconds_p: how long
+ * the longest path takes. */
+CUresult graph_run_on(struct graph_run *run, CUcontext context, double start, double *seconds_p);
+bool graph_run_ready(const struct graph_run *run); /* can it go on? The lock is held. */
+
 /* graph_event.c: nodes whose argument is an event */
 extern const struct op_kind graph_record_kind, graph_wait_kind;
 /* user_object.c */

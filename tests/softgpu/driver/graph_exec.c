@@ -1,89 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Executable graphs: instantiated, launched, updated. A launch is one operation of its stream which
- * runs the nodes in a legal order (a random one in deferred mode); it does not pass through the
- * entry points. */
+ * Executable graphs: instantiated, launched, updated. A launch is one operation of its stream
+ * (graph_run.c); it does not pass through the entry points. */
 #include "tests/softgpu/driver/graph.h"
-#include "tests/softgpu/driver/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct launch_arg {
     CUgraphExec exec;
+    struct graph_run *run; /* NULL: not begun */
 };
-
-static CUresult run_graph(CUgraph graph, CUcontext context, double start, double *seconds_p);
-
-/* A replay finds the memory of an allocation node as fresh as the first run did. */
-static void refresh_memory(const struct node_body *body)
-{
-    pthread_mutex_lock(&driver_lock);
-    struct allocation *a = memory_find((void *)(uintptr_t) * (const CUdeviceptr *)body->arg);
-    if (a != NULL)
-        memset(a->base, 0xff, a->bytes);
-    pthread_mutex_unlock(&driver_lock);
-}
-
-static CUresult run_node(CUgraphNode node, CUcontext context, double start, double *seconds_p)
-{
-    const struct node_body *body = node->body;
-    struct op_result result = {.start = start};
-    CUresult r = CUDA_SUCCESS;
-    if (node->disabled)
-        return CUDA_SUCCESS;
-    if (body->context != NULL)
-        context = body->context;
-    if (body->child != NULL)
-        r = run_graph(body->child, context, start, &result.seconds);
-    else if (body->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-        refresh_memory(body);
-    else if (body->type != CU_GRAPH_NODE_TYPE_MEM_FREE && body->kind != NULL)
-        r = body->kind->run(body->arg, context, &result);
-    *seconds_p = result.seconds;
-    return r;
-}
-
-/* start: modelled time at which the graph begins; *seconds_p: how long its longest path takes. */
-static CUresult run_graph(CUgraph graph, CUcontext context, double start, double *seconds_p)
-{
-    const size_t n = graph->n_nodes;
-    double *end = calloc(n + 1, sizeof(double));
-    bool *done = calloc(n + 1, sizeof(bool));
-    size_t *ready = calloc(n + 1, sizeof(size_t));
-    CUresult r = CUDA_SUCCESS;
-    if (end == NULL || done == NULL || ready == NULL)
-        abort();
-    for (size_t left = n; left > 0 && r == CUDA_SUCCESS; left--) {
-        size_t n_ready = 0;
-        for (size_t i = 0; i < n; i++) {
-            bool ok = !done[i];
-            for (size_t d = 0; ok && d < graph->nodes[i]->n_deps; d++)
-                ok = done[graph->nodes[i]->deps[d]->index];
-            if (ok)
-                ready[n_ready++] = i;
-        }
-        if (n_ready == 0) {
-            r = CUDA_ERROR_UNKNOWN; /* instantiation refuses cycles */
-            break;
-        }
-        pthread_mutex_lock(&driver_lock);
-        size_t pick = ready[mode_deferred() ? mode_random() % n_ready : 0];
-        pthread_mutex_unlock(&driver_lock);
-        double begin = 0, seconds = 0;
-        for (size_t d = 0; d < graph->nodes[pick]->n_deps; d++)
-            if (end[graph->nodes[pick]->deps[d]->index] > begin)
-                begin = end[graph->nodes[pick]->deps[d]->index];
-        r = run_node(graph->nodes[pick], context, start + begin, &seconds);
-        end[pick] = begin + seconds;
-        done[pick] = true;
-        if (end[pick] > *seconds_p)
-            *seconds_p = end[pick];
-    }
-    free(end);
-    free(done);
-    free(ready);
-    return r;
-}
 
 static void free_exec(CUgraphExec exec)
 {
@@ -95,13 +21,24 @@ static void free_exec(CUgraphExec exec)
 static CUresult run_launch(void *arg, CUcontext context, struct op_result *result)
 {
     struct launch_arg *l = arg;
-    count_add("graph.launches", 1);
-    return run_graph(l->exec->graph, context, result->start, &result->seconds);
+    if (l->run == NULL) {
+        count_add("graph.launches", 1);
+        l->run = graph_run_make(l->exec->graph);
+    }
+    return graph_run_on(l->run, context, result->start, &result->seconds);
+}
+
+bool graph_launch_ready(const void *arg)
+{
+    const struct launch_arg *l = arg;
+    return l->run == NULL || graph_run_ready(l->run);
 }
 
 static void release_launch(void *arg)
 {
-    CUgraphExec exec = ((struct launch_arg *)arg)->exec;
+    struct launch_arg *l = arg;
+    CUgraphExec exec = l->exec;
+    graph_run_free(l->run);
     if (--exec->running == 0 && exec->dead)
         free_exec(exec);
 }
@@ -128,7 +65,7 @@ static CUresult launch(CUgraphExec exec, CUstream handle, bool per_thread)
     struct completion *before = completion_ref(exec->last);
     pthread_mutex_unlock(&driver_lock);
     if (r == CUDA_SUCCESS) {
-        struct launch_arg l = {exec};
+        struct launch_arg l = {exec, NULL};
         r = stream_submit_after(handle, per_thread, &launch_kind, &l, sizeof l, before,
                                 &exec->last);
     } else {

@@ -21,6 +21,14 @@ static CUDA_MEMSET_NODE_PARAMS memset_params(const CUgraphNodeParams *p)
                                      .height = p->memset.height};
 }
 
+static CUDA_BATCH_MEM_OP_NODE_PARAMS batch_params(const CUgraphNodeParams *p)
+{
+    return (CUDA_BATCH_MEM_OP_NODE_PARAMS){.ctx = p->memOp.ctx,
+                                           .count = p->memOp.count,
+                                           .paramArray = p->memOp.paramArray,
+                                           .flags = p->memOp.flags};
+}
+
 static CUresult add_alloc(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, size_t n,
                           CUgraphNodeParams *p)
 {
@@ -63,6 +71,10 @@ static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, s
         return cuGraphAddEventRecordNode(node, graph, deps, n, p->eventRecord.event);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
         return add_alloc(node, graph, deps, n, p);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+        const CUDA_BATCH_MEM_OP_NODE_PARAMS b = batch_params(p);
+        return cuGraphAddBatchMemOpNode(node, graph, deps, n, &b);
+    }
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return cuGraphAddMemFreeNode(node, graph, deps, n, p->free.dptr);
     default:
@@ -111,6 +123,10 @@ API CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *p)
         return cuGraphEventWaitNodeSetEvent(node, p->eventWait.event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return cuGraphEventRecordNodeSetEvent(node, p->eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+        const CUDA_BATCH_MEM_OP_NODE_PARAMS b = batch_params(p);
+        return cuGraphBatchMemOpNodeSetParams(node, &b);
+    }
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -142,6 +158,10 @@ API CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgrap
         return cuGraphExecEventWaitNodeSetEvent(exec, node, p->eventWait.event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return cuGraphExecEventRecordNodeSetEvent(exec, node, p->eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+        const CUDA_BATCH_MEM_OP_NODE_PARAMS b = batch_params(p);
+        return cuGraphExecBatchMemOpNodeSetParams(exec, node, &b);
+    }
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }

@@ -23,10 +23,10 @@ struct model {
     char name[128];
     int major, minor, multiprocessors, clock_mhz;
     uint64_t memory_bytes;
-    double bandwidth;             /* bytes per second */
+    double bandwidth; /* bytes per second */
     double launch_seconds;
-    double copy_bandwidth;        /* host to device and back, bytes per second */
-    double flops[SOFTGPU_TYPES];  /* per second */
+    double copy_bandwidth;       /* host to device and back, bytes per second */
+    double flops[SOFTGPU_TYPES]; /* per second */
     int shared_per_block, shared_per_block_optin, shared_per_sm, registers_per_sm, threads_per_sm,
         blocks_per_sm, l2_bytes;
 };
@@ -49,7 +49,7 @@ struct CUctx_st {
     uint64_t id;
     unsigned flags;
     bool dead;
-    CUresult sticky; /* a fault makes the context unusable */
+    CUresult sticky;                         /* a fault makes the context unusable */
     struct CUstream_st *legacy, *per_thread; /* per_thread: list by owner, see stream.c */
     struct CUstream_st *streams;             /* all, linked by next */
     size_t limits[16];
@@ -58,8 +58,8 @@ struct CUctx_st {
 extern pthread_mutex_t driver_lock;
 extern struct device devices[MAX_DEVICES];
 extern int device_count;
-extern bool driver_ready;                  /* cuInit was called */
-extern struct sg_arena *host_memory;       /* pinned and managed */
+extern bool driver_ready;            /* cuInit was called */
+extern struct sg_arena *host_memory; /* pinned and managed */
 
 /* All contexts ever made, dead ones too; driver_lock is held. */
 int context_count(void);
@@ -78,7 +78,9 @@ struct op_result {
     double start;   /* in: modelled time at which it begins */
     double seconds; /* out: modelled */
 };
-/* Runs one operation; arg is the copy made by stream_submit. Returns the sticky error of a fault. */
+/* Runs one operation; arg is the copy made by stream_submit. Returns the sticky error of a fault,
+ * or RUN_BLOCKED when it waits for memory and shall be run again once it is ready (op.c). */
+#define RUN_BLOCKED ((CUresult)-1)
 typedef CUresult (*op_function)(void *arg, CUcontext context, struct op_result *result);
 struct op_kind {
     const char *name;

@@ -31,6 +31,7 @@ bool memory_is_host(const void *p);
 bool memory_is_pageable(const void *p);
 /* Is a range that begins in device memory inside one allocation? True for host memory. */
 bool memory_device_range(const void *p, size_t bytes);
+struct sg_space memory_everywhere(void); /* of all devices, and pinned (copy.c) */
 CUresult memory_allocate(CUcontext context, enum memory_kind kind, size_t bytes, void **p);
 CUresult memory_free(void *p);
 void pool_count(CUmemoryPool pool, int64_t bytes); /* pool.c: taken from it, or given back */

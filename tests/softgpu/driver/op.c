@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Runs operations. Without SOFTGPU_SEED, or with 0, each runs when it is put on its stream (immediate
- * mode). With it they wait (deferred mode) until somebody synchronises or asks, and then an adversary picks
- * among those that may legally run, so that a missing dependency, scratch that is reused too early
- * or a host value that is read late shows: streams have random ranks, the highest one that can runs
- * on until its rank changes at a random point, so that one stream gets far ahead of another; and
- * one stream at a time is starved, so that it falls as far behind as is legal. How much runs while
- * work is still being put depends on the seed. When a program does nothing but wait for memory to
- * change, a background thread moves the work. */
+ * Runs operations. Without SOFTGPU_SEED, or with 0, each runs when it is put on its stream
+ * (immediate mode). With it they wait (deferred mode) until somebody synchronises or asks, and then
+ * an adversary picks among those that may legally run, so that a missing dependency, scratch that
+ * is reused too early or a host value that is read late shows: streams have random ranks, the
+ * highest one that can runs on until its rank changes at a random point, so that one stream gets
+ * far ahead of another; and one stream at a time is starved, so that it falls as far behind as is
+ * legal. How much runs while work is still being put depends on the seed. When a program does
+ * nothing but wait for memory to change, a background thread moves the work. In both modes an
+ * operation that waits for a value in memory is passed over until the value is there. */
 #include "tests/softgpu/driver/stream.h"
 
 #include <stdio.h>
@@ -19,7 +20,8 @@ enum {
     RANK_CHANGE = 8, /* an operation changes its stream's rank once in so many times */
     STARVED = 0,     /* a rank below all others */
     TICK_NS = 2000000,
-    IDLE_TICKS = 10 /* without a call of the program: then the background thread acts */
+    IDLE_TICKS = 10,      /* without a call of the program: then the background thread acts */
+    PATIENCE_TICKS = 5000 /* of waiting for a value: then a message says so */
 };
 
 static struct {
@@ -30,6 +32,7 @@ static struct {
     uint64_t activity; /* calls that put or ask; the background thread watches it */
     uint64_t random;
     uint64_t turns; /* in which a stream was starved */
+    bool values;    /* somebody may wait for a value in memory, which anybody may write */
 } state = {.changed = PTHREAD_COND_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 static void read_mode(void)
@@ -77,12 +80,22 @@ void completion_unref(struct completion *c)
         free(c);
 }
 
-static bool may_run(const struct op *op)
+/* Is the memory as the operation wants it? One whose context has failed will be skipped. */
+static bool finds_values(const struct op *op, CUcontext context)
+{
+    if (context->sticky != CUDA_SUCCESS || context->dead)
+        return true;
+    if (op->kind->node_type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
+        return values_ready(op->arg, values_step(op->arg));
+    return op->kind->node_type != CU_GRAPH_NODE_TYPE_GRAPH || graph_launch_ready(op->arg);
+}
+
+static bool may_run(const struct op *op, CUcontext context)
 {
     for (unsigned i = 0; i < op->n_waits; i++)
         if (!op->waits[i]->done)
             return false;
-    return true;
+    return finds_values(op, context);
 }
 
 /* The streams whose first operation may run now. */
@@ -91,7 +104,7 @@ static unsigned find_runnable(CUstream *found)
     unsigned n = 0;
     for (int d = 0; d < context_count(); d++)
         for (CUstream s = context_at(d)->streams; s != NULL; s = s->next)
-            if (s->head != NULL && !s->running && may_run(s->head) && n < MAX_RUNNABLE)
+            if (s->head != NULL && !s->running && may_run(s->head, s->context) && n < MAX_RUNNABLE)
                 found[n++] = s;
     return n;
 }
@@ -128,6 +141,11 @@ static void run_head(CUstream stream)
         pthread_mutex_unlock(&driver_lock);
         CUresult r = op->kind->run(op->arg, context, &result);
         pthread_mutex_lock(&driver_lock);
+        if (r == RUN_BLOCKED) {
+            stream->running = false;
+            pthread_cond_broadcast(&state.changed);
+            return;
+        }
         if (r != CUDA_SUCCESS && context->sticky == CUDA_SUCCESS)
             context->sticky = r;
     }
@@ -197,19 +215,51 @@ static bool anything_running(void)
     return false;
 }
 
+/* With the lock held, which is given up for a moment: somebody may write a value. */
+static void wait_for_values(unsigned ticks)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += TICK_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_cond_timedwait(&state.changed, &driver_lock, &until);
+    if (ticks == PATIENCE_TICKS)
+        driver_message("a stream still waits for a value in memory, and the program for it");
+}
+
 CUresult run_until(struct completion *c, CUcontext context)
 {
     CUresult r = CUDA_SUCCESS;
     state.activity++;
-    while (c != NULL && !c->done && r == CUDA_SUCCESS) {
+    for (unsigned ticks = 0; c != NULL && !c->done && r == CUDA_SUCCESS;) {
         if (run_one())
-            continue;
-        if (anything_running())
+            ticks = 0;
+        else if (state.values)
+            wait_for_values(anything_running() ? 0 : ++ticks);
+        else if (anything_running())
             pthread_cond_wait(&state.changed, &driver_lock);
         else
             r = CUDA_ERROR_UNKNOWN; /* would hang on a GPU: cannot arise from valid calls */
     }
     return context->sticky != CUDA_SUCCESS ? context->sticky : r;
+}
+
+CUresult run_put(struct completion *c, CUcontext context)
+{
+    if (!state.values)
+        return run_until(c, context);
+    state.activity++;
+    for (;;) {
+        if (run_one())
+            continue;
+        if (c->done || !anything_running())
+            break;
+        pthread_cond_wait(&state.changed, &driver_lock);
+    }
+    return context->sticky;
 }
 
 static void *keep_moving(void *arg)
@@ -230,16 +280,27 @@ static void *keep_moving(void *arg)
     return NULL;
 }
 
+static void start_background(void)
+{
+    pthread_t thread;
+    if (state.background)
+        return;
+    state.background = true;
+    if (pthread_create(&thread, NULL, keep_moving, NULL) == 0)
+        pthread_detach(thread);
+}
+
+void expect_values(void)
+{
+    state.values = true;
+    start_background();
+}
+
 void run_some(void)
 {
     if (!mode_deferred())
         return;
-    if (!state.background) {
-        pthread_t thread;
-        state.background = true;
-        if (pthread_create(&thread, NULL, keep_moving, NULL) == 0)
-            pthread_detach(thread);
-    }
+    start_background();
     state.activity++;
     for (uint64_t n = mode_random() % (state.burst + 1); n > 0 && run_one(); n--)
         ;
@@ -247,10 +308,8 @@ void run_some(void)
 
 void run_polled(void)
 {
-    if (!mode_deferred())
-        return;
     state.activity++;
-    if (mode_random() % 2 == 0)
+    if (mode_deferred() ? mode_random() % 2 == 0 : state.values)
         run_one();
 }
 
@@ -325,8 +384,8 @@ CUresult stream_submit_after(CUstream handle, bool per_thread_default, const str
     CUresult r = stream_resolve(handle, per_thread_default, &stream);
     if (r == CUDA_SUCCESS && stream->capture != NULL) {
         r = capture_add(stream, kind, copy, arg_bytes);
-    } else if (r == CUDA_SUCCESS &&
-               (!stream->legacy || (r = capture_legacy_conflict(stream->context)) == CUDA_SUCCESS)) {
+    } else if (r == CUDA_SUCCESS && (!stream->legacy || (r = capture_legacy_conflict(
+                                                             stream->context)) == CUDA_SUCCESS)) {
         unsigned n;
         struct completion **waits = implicit_waits(stream, &n);
         struct completion *completion = NULL;
@@ -344,7 +403,7 @@ CUresult stream_submit_after(CUstream handle, bool per_thread_default, const str
         if (mode_deferred())
             run_some();
         else
-            r = run_until(completion, stream->context);
+            r = run_put(completion, stream->context);
         completion_unref(completion);
         /* A fault of a kernel is reported by a later call. */
         if (kind->node_type == CU_GRAPH_NODE_TYPE_KERNEL)

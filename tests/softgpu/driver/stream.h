@@ -32,16 +32,16 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     bool dead, legacy, running;
-    uint64_t rank; /* in deferred mode: the runnable stream of the highest rank runs */
-    uint64_t turn; /* when this stream was starved last, 0: never */
-    pthread_t owner;        /* of a per-thread default stream */
+    uint64_t rank;   /* in deferred mode: the runnable stream of the highest rank runs */
+    uint64_t turn;   /* when this stream was starved last, 0: never */
+    pthread_t owner; /* of a per-thread default stream */
     bool per_thread;
     struct op *head, *tail;
     struct completion *last; /* of the operation that was put here last; NULL: none ever */
     double clock;            /* modelled time at which the last finished operation ended */
     struct capture *capture; /* NULL: not capturing */
     CUstreamAttrValue attributes[CU_LAUNCH_ATTRIBUTE_MAX];
-    CUgraphNode *capture_deps;  /* what the next captured node depends on */
+    CUgraphNode *capture_deps; /* what the next captured node depends on */
     size_t n_capture_deps;
     struct CUstream_st *next;
 };
@@ -64,6 +64,16 @@ CUresult run_until(struct completion *c, CUcontext context);
 void run_some(void);
 /* In deferred mode, when the program asks whether something is done: makes progress sometimes. */
 void run_polled(void);
+/* In immediate mode, when something was put: runs it, and whatever may run once a value is written;
+ * what has to wait for a value stays. */
+CUresult run_put(struct completion *c, CUcontext context);
+/* From now on streams or graphs may wait for values in memory, which anybody may write. */
+void expect_values(void);
+/* values.c and graph_exec.c: may an operation with this argument go on? The lock is held. */
+bool values_ready(const void *arg, unsigned step);
+unsigned values_step(const void *arg);
+CUresult values_run(const void *arg, unsigned *step, CUcontext context);
+bool graph_launch_ready(const void *arg);
 bool mode_deferred(void); /* SOFTGPU_SEED is not 0: operations run late, in adversarial order */
 uint64_t mode_random(void);
 
@@ -79,7 +89,8 @@ struct node_body;
 CUresult capture_add_body(CUstream stream, struct node_body *body);
 struct CUevent_st;
 CUresult capture_event_record(CUstream stream, struct CUevent_st *event, unsigned flags);
-CUresult capture_event_wait(CUstream stream, struct CUevent_st *event, unsigned flags, bool *done_p);
+CUresult capture_event_wait(CUstream stream, struct CUevent_st *event, unsigned flags,
+                            bool *done_p);
 /* The host asked for an event of a capture: invalidates it and gives the error. Takes the lock. */
 CUresult capture_event_misused(struct CUevent_st *event);
 
@@ -87,8 +98,8 @@ struct CUevent_st {
     CUcontext context;
     unsigned flags;
     bool dead;
-    struct completion *completion;  /* of the last record; NULL: never recorded */
-    struct capture *capture;        /* recorded inside a capture: which, and after what */
+    struct completion *completion; /* of the last record; NULL: never recorded */
+    struct capture *capture;       /* recorded inside a capture: which, and after what */
     uint64_t capture_id;
     CUgraphNode *capture_nodes;
     size_t n_capture_nodes;
