@@ -3,6 +3,7 @@
 #include "gemm.h"
 
 #include <cuda_runtime_api.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -25,10 +26,16 @@ int ways_gemm(const struct ways_blas *blas)
         cudaMemcpy(db, hb, sizeof hb, cudaMemcpyHostToDevice) != cudaSuccess)
         return 1;
     if (blas->create(&handle) != CUBLAS_STATUS_SUCCESS ||
-        blas->set_stream(handle, NULL) != CUBLAS_STATUS_SUCCESS ||
-        blas->sgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &alpha, da, M, db, K, &beta, dc, M) !=
+        blas->set_stream(handle, NULL) != CUBLAS_STATUS_SUCCESS)
+        return 2;
+    errno = 0;
+    if (blas->sgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &alpha, da, M, db, K, &beta, dc, M) !=
             CUBLAS_STATUS_SUCCESS)
         return 2;
+    if (errno != 0) {
+        fprintf(stderr, "cublasSgemm has set errno to %d\n", errno);
+        return 5;
+    }
     if (cudaMemcpy(hc, dc, sizeof hc, cudaMemcpyDeviceToHost) != cudaSuccess ||
         blas->destroy(handle) != CUBLAS_STATUS_SUCCESS)
         return 3;

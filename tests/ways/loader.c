@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A program that is not linked with cuBLAS and finds it at run time, in the way that WAYS_MODE
  * names: plugin, deepbind (a plugin opened RTLD_LOCAL), dlsym, dlvsym (by handle), default, next
- * (by pseudo handle, library opened RTLD_GLOBAL), reload (dlsym, dlclose, again). */
+ * (by pseudo handle, library opened RTLD_GLOBAL), reload (dlsym, dlclose, again), next_plugin (a
+ * plugin asks what comes behind it: that is cuBLAS itself). */
 #include "config.h"
 #include "gemm.h"
 
@@ -48,6 +49,22 @@ static int by_name(enum lookup how, const char *soname, int flags)
     return result;
 }
 
+static int next_of_plugin(const char *path)
+{
+    void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *(*next)(const char *name);
+    Dl_info info;
+    if (plugin == NULL)
+        return 5;
+    *(void **)&next = dlsym(plugin, "plugin_next");
+    void *found = next("cublasSgemm_v2");
+    if (found == NULL || dladdr(found, &info) == 0 || strstr(info.dli_fname, "libcublas") == NULL) {
+        fprintf(stderr, "not cuBLAS: %s\n", found != NULL ? info.dli_fname : "nothing");
+        return 6;
+    }
+    return 0;
+}
+
 static int by_plugin(const char *path, int flags)
 {
     void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
@@ -70,6 +87,8 @@ int main(int argc, char **argv)
         return by_plugin(object, 0);
     if (strcmp(mode, "deepbind") == 0)
         return by_plugin(object, RTLD_DEEPBIND);
+    if (strcmp(mode, "next_plugin") == 0)
+        return next_of_plugin(object);
     if (strcmp(mode, "dlsym") == 0)
         return by_name(BY_HANDLE, object, RTLD_LOCAL);
     if (strcmp(mode, "dlvsym") == 0)
