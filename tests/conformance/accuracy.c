@@ -2,8 +2,10 @@
  * Norm-wise relative error ||C - C64|| / ||C64|| of one n x n x n cublasSgemm on random normal data
  * of three scales, against a product in double on the host. Knows nothing of the preload.
  * Usage: accuracy N SEED; prints a line "scale error" for each scale. */
-#include "conformance/problem.h"
+#include "conformance/random.h"
 
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,83 +1,124 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * How a drawn problem is passed to cublasLtMatmul: own descriptor, layouts and algorithm, as a
- * careful program does it. */
-#include "conformance/problem.h"
+ * careful program does it. Owns nothing between calls. */
+#include "conformance/judge.h"
 
-#include <cublasLt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(_call)                                                                                  \
-    do {                                                                                           \
-        cublasStatus_t s_ = (_call);                                                               \
-        if (s_ != CUBLAS_STATUS_SUCCESS) {                                                         \
-            fprintf(stderr, "%s:%d: %s: status %d\n", __FILE__, __LINE__, #_call, (int)s_);        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-bool routine_is_lt(enum routine routine)
-{
-    return routine == R_LT || routine == R_LT_ROW || routine == R_LT_OUT || routine == R_LT_BIAS;
-}
-
-static cublasLtMatrixLayout_t layout(int64_t rows, int64_t cols, int64_t ld, int64_t stride,
-                                     int64_t batch, bool row_order)
+static cublasLtMatrixLayout_t layout(const struct matrix *x)
 {
     cublasLtMatrixLayout_t l;
-    const int32_t order = CUBLASLT_ORDER_ROW, n = (int32_t)batch;
-    OK(cublasLtMatrixLayoutCreate(&l, CUDA_R_32F, (uint64_t)(row_order ? cols : rows),
-                                  (uint64_t)(row_order ? rows : cols), ld));
-    if (row_order)
-        OK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order));
-    OK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &n, sizeof n));
-    OK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-                                        sizeof stride));
+    const int32_t order = x->row_order ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
+    const int32_t batch = (int32_t)x->batch;
+    const int64_t stride = x->stride;
+    /* A leading dimension of 0 is set afterwards, so that every version takes it. */
+    BLAS_OK(cublasLtMatrixLayoutCreate(&l, number_type(x->number), (uint64_t)x->rows,
+                                       (uint64_t)x->cols, x->ld > 0 ? x->ld : x->rows));
+    if (x->ld == 0)
+        BLAS_OK(
+            cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_LD, &x->ld, sizeof x->ld));
+    if (x->row_order)
+        BLAS_OK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_ORDER, &order,
+                                                 sizeof order));
+    BLAS_OK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
+                                             sizeof batch));
+    BLAS_OK(cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                             &stride, sizeof stride));
     return l;
 }
 
 static void set(cublasLtMatmulDesc_t desc, cublasLtMatmulDescAttributes_t attribute,
                 const void *value, size_t bytes)
 {
-    OK(cublasLtMatmulDescSetAttribute(desc, attribute, value, bytes));
+    BLAS_OK(cublasLtMatmulDescSetAttribute(desc, attribute, value, bytes));
 }
 
-/* In row order the same memory holds the transposed problem: C^T = op(B)^T op(A)^T. */
-cublasStatus_t lt_call(const struct judge *judge, const struct problem *p, const float *alpha,
-                       const float *beta, const float *a, const float *b, const float *c, float *d,
-                       const float *bias)
+static cublasLtMatmulDesc_t descriptor(const struct problem *p, const struct device_pointers *at)
 {
-    const bool row = p->routine == R_LT_ROW;
-    const bool ta = p->transa != CUBLAS_OP_N, tb = p->transb != CUBLAS_OP_N;
-    const int32_t first = row ? p->transb : p->transa, second = row ? p->transa : p->transb;
-    const int32_t mode =
-        p->device_scalars ? CUBLASLT_POINTER_MODE_DEVICE : CUBLASLT_POINTER_MODE_HOST;
-    const uint32_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-    cublasLtHandle_t handle = (cublasLtHandle_t)judge->handle;
+    const struct part *q = &p->part[0];
+    const int32_t transa = q->transa, transb = q->transb;
     cublasLtMatmulDesc_t desc;
-    OK(cublasLtMatmulDescCreate(
-        &desc, p->pedantic ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F, CUDA_R_32F));
-    set(desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first);
-    set(desc, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second);
-    set(desc, CUBLASLT_MATMUL_DESC_POINTER_MODE, &mode, sizeof mode);
-    if (p->routine == R_LT_BIAS) {
-        set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
-        set(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+    BLAS_OK(
+        cublasLtMatmulDescCreate(&desc, (cublasComputeType_t)p->compute, number_type(p->scale)));
+    set(desc, CUBLASLT_MATMUL_DESC_TRANSA, &transa, sizeof transa);
+    set(desc, CUBLASLT_MATMUL_DESC_TRANSB, &transb, sizeof transb);
+    set(desc, CUBLASLT_MATMUL_DESC_POINTER_MODE, &p->lt.pointers, sizeof p->lt.pointers);
+    if (p->lt.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+        set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &p->lt.epilogue, sizeof p->lt.epilogue);
+    if (at->bias != NULL) {
+        set(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &at->bias, sizeof at->bias);
+        set(desc, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, &p->lt.bias_stride,
+            sizeof p->lt.bias_stride);
     }
-    cublasLtMatrixLayout_t la = layout(ta ? p->k : p->m, ta ? p->m : p->k, p->lda, p->stride_a,
-                                       p->batch, row);
-    cublasLtMatrixLayout_t lb = layout(tb ? p->n : p->k, tb ? p->k : p->n, p->ldb, p->stride_b,
-                                       p->batch, row);
-    cublasLtMatrixLayout_t lc = layout(p->m, p->n, p->ldc, p->stride_c, p->batch, row);
-    cublasLtMatrixLayout_t l1 = row ? lb : la, l2 = row ? la : lb;
-    const void *x = row ? b : a, *y = row ? a : b;
-    cublasStatus_t status =
-        cublasLtMatmul(handle, desc, alpha, x, l1, y, l2, beta, c, lc, d, lc, NULL, NULL, 0,
-                       judge->stream);
-    OK(cublasLtMatrixLayoutDestroy(la));
-    OK(cublasLtMatrixLayoutDestroy(lb));
-    OK(cublasLtMatrixLayoutDestroy(lc));
-    OK(cublasLtMatmulDescDestroy(desc));
+    if (at->aux != NULL) {
+        set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &at->aux, sizeof at->aux);
+        set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &p->lt.aux_ld, sizeof p->lt.aux_ld);
+        set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, &p->lt.aux_stride,
+            sizeof p->lt.aux_stride);
+    }
+    return desc;
+}
+
+/* The largest power of two, up to 256, that divides an address. */
+static uint32_t alignment(const void *address)
+{
+    uint32_t a = 256;
+    while ((uintptr_t)address % a != 0)
+        a /= 2;
+    return a;
+}
+
+/* One of the algorithms that the library proposes for these pointers and this workspace. */
+static bool choose(const struct judge *judge, const struct problem *p, cublasLtMatmulDesc_t desc,
+                   const cublasLtMatrixLayout_t layouts[4], const struct device_pointers *at,
+                   cublasLtMatmulAlgo_t *algo)
+{
+    enum { MOST = 8 };
+    static const cublasLtMatmulPreferenceAttributes_t attribute[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    const void *const address[] = {at->a, at->b, at->c, at->d};
+    cublasLtMatmulPreference_t preference;
+    cublasLtMatmulHeuristicResult_t found[MOST];
+    const uint64_t most = p->lt.workspace;
+    int n = 0;
+    BLAS_OK(cublasLtMatmulPreferenceCreate(&preference));
+    BLAS_OK(cublasLtMatmulPreferenceSetAttribute(
+        preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most));
+    for (int i = 0; i < 4; i++) {
+        const uint32_t a = alignment(address[i]);
+        BLAS_OK(cublasLtMatmulPreferenceSetAttribute(preference, attribute[i], &a, sizeof a));
+    }
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        (cublasLtHandle_t)judge->handle, desc, layouts[0], layouts[1], layouts[2], layouts[3],
+        preference, MOST, found, &n);
+    BLAS_OK(cublasLtMatmulPreferenceDestroy(preference));
+    if (status != CUBLAS_STATUS_SUCCESS || n == 0)
+        return false;
+    *algo = found[(p->algo + 1) % n].algo; /* algo is at least -1 */
+    return true;
+}
+
+cublasStatus_t lt_call(const struct judge *judge, const struct problem *p,
+                       const struct device_pointers *at)
+{
+    const struct part *q = &p->part[0];
+    const cublasLtMatmulDesc_t desc = descriptor(p, at);
+    const cublasLtMatrixLayout_t layouts[] = {layout(&q->a), layout(&q->b), layout(&q->c),
+                                              layout(&q->d)};
+    cublasLtMatmulAlgo_t algo;
+    cublasStatus_t status = CUBLAS_STATUS_NOT_SUPPORTED;
+    const bool own = p->routine->lt == LT_ALGO;
+    if (!own || choose(judge, p, desc, layouts, at, &algo))
+        status = cublasLtMatmul((cublasLtHandle_t)judge->handle, desc, at->alpha, at->a, layouts[0],
+                                at->b, layouts[1], at->beta, at->c,
+                                p->lt.no_c_layout ? NULL : layouts[2], at->d, layouts[3],
+                                own ? &algo : NULL, p->lt.workspace != 0 ? judge->workspace : NULL,
+                                p->lt.workspace, judge->stream);
+    for (int i = 0; i < 4; i++)
+        BLAS_OK(cublasLtMatrixLayoutDestroy(layouts[i]));
+    BLAS_OK(cublasLtMatmulDescDestroy(desc));
     return status;
 }

@@ -8,60 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t random_next(uint64_t *state)
+static void *must(void *memory)
 {
-    /* xorshift64* */
-    uint64_t x = *state;
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    *state = x;
-    return x * UINT64_C(0x2545f4914f6cdd1d);
+    if (memory == NULL) {
+        fprintf(stderr, "out of memory\n");
+        exit(1);
+    }
+    return memory;
 }
 
-int64_t random_below(uint64_t *state, int64_t n)
+static int64_t draw_size(uint64_t *s)
 {
-    return (int64_t)((random_next(state) >> 11) % (uint64_t)n);
-}
-
-double random_normal(uint64_t *state)
-{
-    double u = ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
-    double v = ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
-    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-}
-
-#define PICK(_state, _array)                                                                       \
-    (_array)[random_below(_state, (int64_t)(sizeof(_array) / sizeof((_array)[0])))]
-
-static int64_t draw_size(uint64_t *state)
-{
-    static const int64_t sizes[] = {0, 1, 2, 3, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 40, 63, 64, 65, 97};
-    int64_t size = PICK(state, sizes);
+    static const int64_t sizes[] = {0, 1, 2, 3, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 40, 63, 64, 65};
+    static const int64_t big[] = {97, 128, 129, 251};
+    if (random_once_in(s, 24))
+        return PICK(s, big);
+    const int64_t size = PICK(s, sizes);
     /* Empty matrices are worth some cases, not a seventh of them all. */
-    return size == 0 && random_below(state, 4) != 0 ? 24 : size;
+    return size == 0 && !random_once_in(s, 3) ? 24 : size;
 }
 
-static int64_t pad_ld(uint64_t *state, int64_t rows)
+static int64_t draw_ld(uint64_t *s, int64_t rows)
 {
     static const int64_t pads[] = {0, 0, 0, 1, 3, 4, 8};
-    int64_t ld = rows + PICK(state, pads);
+    const int64_t ld = rows + PICK(s, pads);
     return ld > 0 ? ld : 1;
 }
 
-/* Elements from the first to past the last one of a strided batch. */
-static int64_t span(int64_t rows, int64_t cols, int64_t ld, int64_t stride, int64_t batch)
-{
-    if (rows == 0 || cols == 0 || batch == 0)
-        return 0;
-    return (batch - 1) * stride + (cols - 1) * ld + rows;
-}
-
 /* Batch entries behind each other, padded, or (may_share) all the same matrix. */
-static int64_t draw_stride(uint64_t *state, int64_t cols, int64_t ld, bool may_share)
+static int64_t draw_stride(uint64_t *s, int64_t lines, int64_t ld, bool may_share)
 {
-    int64_t dense = ld * (cols > 0 ? cols : 1);
-    switch (random_below(state, may_share ? 5 : 4)) {
+    const int64_t dense = ld * (lines > 0 ? lines : 1);
+    switch (random_below(s, may_share ? 5 : 4)) {
     case 0:
         return dense + 5;
     case 1:
@@ -73,148 +51,454 @@ static int64_t draw_stride(uint64_t *state, int64_t cols, int64_t ld, bool may_s
     }
 }
 
-/* Everything is NaN but the matrix itself, so that a read of padding shows. Now and then the
- * elements are spread over so many binades that small ones lose bits in FP16. */
-static float *draw_matrix(uint64_t *state, int64_t rows, int64_t cols, int64_t ld, int64_t stride,
-                          int64_t batch, int64_t elements, double scale)
+int64_t matrix_at(const struct matrix *x, int64_t entry, int64_t row, int64_t col)
 {
-    float *data = malloc(sizeof(float) * (size_t)(elements + 1));
-    for (int64_t i = 0; i <= elements; i++)
-        data[i] = NAN;
-    const int spread = random_below(state, 6) == 0 ? 40 : 1;
-    for (int64_t i = 0; i < batch; i++)
-        for (int64_t c = 0; c < cols; c++)
-            for (int64_t r = 0; r < rows; r++)
-                data[i * stride + c * ld + r] =
-                    (float)ldexp(scale * random_normal(state), (int)-random_below(state, spread));
-    return data;
+    const int64_t place = x->backwards ? x->batch - 1 - entry : entry;
+    return x->first + place * x->stride + (x->row_order ? row * x->ld + col : col * x->ld + row);
 }
 
-static void plant(uint64_t *state, float *data, int64_t rows, int64_t cols, int64_t ld, float value)
+/* Elements of the buffer up to the last one of the matrix. */
+static int64_t matrix_end(const struct matrix *x)
 {
-    if (rows > 0 && cols > 0)
-        data[random_below(state, cols) * ld + random_below(state, rows)] = value;
+    if (x->rows == 0 || x->cols == 0 || x->batch == 0)
+        return x->first;
+    const int64_t last = x->batch - 1;
+    const int64_t end = matrix_at(x, last, x->rows - 1, x->cols - 1);
+    const int64_t other = matrix_at(x, 0, x->rows - 1, x->cols - 1);
+    return 1 + (end > other ? end : other);
 }
 
-static void draw_specials(uint64_t *state, struct problem *p, int64_t rows_a, int64_t cols_a,
-                          int64_t rows_b, int64_t cols_b)
+static struct matrix draw_matrix(uint64_t *s, enum buffer_name buffer, enum number number,
+                                 int64_t rows, int64_t cols, int64_t batch, bool row_order)
 {
-    static const float specials[] = {NAN, INFINITY, -INFINITY, 0x1p-149f, 0x1p-126f};
-    /* cuBLAS itself may multiply by an alpha of 0 that it finds on the device. */
-    if (p->batch == 0 || (p->alpha == 0 && p->device_scalars))
-        return;
-    switch (random_below(state, 12)) {
-    case 0:
-        plant(state, p->a, rows_a, cols_a, p->lda, PICK(state, specials));
-        break;
-    case 1:
-        plant(state, p->b, rows_b, cols_b, p->ldb, PICK(state, specials));
-        break;
-    case 2:
-        plant(state, p->c, p->m, p->n, p->ldc, PICK(state, specials));
-        break;
-    case 3:
-        for (int64_t i = 0; i < p->elements_a; i++)
-            p->a[i] = isnan(p->a[i]) ? p->a[i] : 0.0f;
-        break;
-    default:
-        break;
+    struct matrix x = {.buffer = buffer,
+                       .number = number,
+                       .rows = rows,
+                       .cols = cols,
+                       .batch = batch,
+                       .row_order = row_order};
+    x.ld = draw_ld(s, row_order ? cols : rows);
+    if (batch != 1)
+        x.stride = draw_stride(s, row_order ? rows : cols, x.ld, buffer < BUFFER_C);
+    return x;
+}
+
+/* --- the request: formats, scalars, modes --- */
+
+static void draw_formats(struct drawing *d, struct problem *p)
+{
+    static const struct {
+        enum number ab, cd;
+        int compute;
+    } ex[] = {{F64, F64, CUBLAS_COMPUTE_64F},  {C32, C32, CUBLAS_COMPUTE_32F},
+              {C64, C64, CUBLAS_COMPUTE_64F},  {F16, F16, CUBLAS_COMPUTE_32F},
+              {F16, F32, CUBLAS_COMPUTE_32F},  {F16, F16, CUBLAS_COMPUTE_16F},
+              {BF16, F32, CUBLAS_COMPUTE_32F}, {BF16, BF16, CUBLAS_COMPUTE_32F}};
+    static const int fast[] = {CUBLAS_COMPUTE_32F,           CUBLAS_COMPUTE_32F,
+                               CUBLAS_COMPUTE_32F,           CUBLAS_COMPUTE_32F_PEDANTIC,
+                               CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F_FAST_16F,
+                               CUBLAS_COMPUTE_32F_FAST_16BF};
+    static const int plain[] = {CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F,
+                                CUBLAS_COMPUTE_32F_PEDANTIC};
+    uint64_t *s = &d->random;
+    const struct routine *r = p->routine;
+    const bool typed = family_ex(r->family) || r->family == LT;
+    p->ab = p->cd = r->number == ANY ? F32 : (enum number)r->number;
+    p->compute = 0;
+    if (typed && p->ab == F32)
+        p->compute = d->plain ? PICK(s, plain) : PICK(s, fast);
+    if (r->lt == LT_TYPES || (r->number == ANY && !d->plain && random_below(s, 2) == 0)) {
+        size_t i;
+        do
+            i = (size_t)random_below(s, sizeof ex / sizeof ex[0]);
+        while (r->family == GROUPED_EX && /* real numbers, and no FP16 sums */
+               (number_complex(ex[i].ab) || ex[i].compute == CUBLAS_COMPUTE_16F));
+        p->ab = ex[i].ab;
+        p->cd = ex[i].cd;
+        p->compute = ex[i].compute;
+        if (p->compute != CUBLAS_COMPUTE_16F && random_once_in(s, 4))
+            p->compute++; /* the pedantic form */
+    } else if (r->family == TYPED && r->number == F32 && !d->plain && random_once_in(s, 3)) {
+        p->ab = random_once_in(s, 2) ? F16 : BF16;
+        p->cd = random_once_in(s, 2) ? F32 : p->ab;
     }
+    /* Grouped calls take no BF16 compute type; C programs pass the old enumerators elsewhere. */
+    if (r->family == GROUPED_EX && p->compute == CUBLAS_COMPUTE_32F_FAST_16BF)
+        p->compute = CUBLAS_COMPUTE_32F;
+    else if (family_ex(r->family) && r->family != GROUPED_EX && p->ab == F32 && !d->plain &&
+             random_once_in(s, 10))
+        p->compute = CUDA_R_32F;
+    p->scale = p->ab;
+    if (r->family == TYPED || p->compute == CUBLAS_COMPUTE_32F ||
+        p->compute == CUBLAS_COMPUTE_32F_PEDANTIC)
+        p->scale = p->ab == C32 ? C32 : F32;
 }
 
-bool routine_batched(enum routine routine)
+static void draw_modes(struct drawing *d, struct problem *p)
 {
-    return routine == R_STRIDED || routine == R_STRIDED_64 || routine == R_STRIDED_EX ||
-           routine == R_STRIDED_EX_64 || routine == R_LT || routine == R_LT_ROW ||
-           routine == R_LT_OUT;
+    static const int math[] = {
+        CUBLAS_DEFAULT_MATH,        CUBLAS_DEFAULT_MATH,
+        CUBLAS_DEFAULT_MATH,        CUBLAS_DEFAULT_MATH,
+        CUBLAS_DEFAULT_MATH,        CUBLAS_PEDANTIC_MATH,
+        CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION};
+    static const int algos[] = {CUBLAS_GEMM_DEFAULT, CUBLAS_GEMM_DEFAULT, CUBLAS_GEMM_ALGO3,
+                                CUBLAS_GEMM_DEFAULT_TENSOR_OP};
+    uint64_t *s = &d->random;
+    const enum family family = p->routine->family;
+    p->math = PICK(s, math);
+    if (d->plain && p->math == CUBLAS_TF32_TENSOR_OP_MATH)
+        p->math = CUBLAS_DEFAULT_MATH;
+    /* What a pedantic handle makes of an explicit fast type is not documented. */
+    if (p->math == CUBLAS_PEDANTIC_MATH && p->compute >= CUBLAS_COMPUTE_32F_FAST_16F &&
+        p->compute <= CUBLAS_COMPUTE_32F_FAST_TF32)
+        p->math = CUBLAS_DEFAULT_MATH;
+    /* Nor, for a grouped call with a compute type, what any math mode does. */
+    if (family == LEGACY || family == LT || family == GROUPED_EX)
+        p->math = CUBLAS_DEFAULT_MATH;
+    p->device_scalars =
+        random_once_in(s, 3) && family != LEGACY && family != GROUPED && family != GROUPED_EX;
+    p->atomics = random_once_in(s, 4) ? CUBLAS_ATOMICS_ALLOWED : CUBLAS_ATOMICS_NOT_ALLOWED;
+    p->sm_count = random_once_in(s, 6) ? 16 : 0;
+    p->error_number = (int)random_below(s, 100);
+    p->algo = PICK(s, algos);
 }
 
-void problem_draw(struct judge *judge, enum routine routine, struct problem *p)
+static void draw_scalars(struct drawing *d, struct problem *p, struct part *part)
+{
+    static const double alphas[] = {1, 1, 1, -1, 0.5, 2.75, 0, 1e-3},
+                        betas[] = {0, 0, 1, 1, -1, 0.3};
+    uint64_t *s = &d->random;
+    unsigned char stored[16];
+    part->alpha = (struct value){PICK(s, alphas), 0};
+    part->beta = (struct value){PICK(s, betas), 0};
+    if (number_complex(p->scale) && random_once_in(s, 2)) {
+        part->alpha.im = part->alpha.re != 0 ? PICK(s, betas) : 0;
+        part->beta.im = PICK(s, betas);
+    }
+    /* The exact value is what the format makes of it. */
+    number_store(p->scale, stored, part->alpha);
+    part->alpha = number_load(p->scale, stored);
+    number_store(p->scale, stored, part->beta);
+    part->beta = number_load(p->scale, stored);
+}
+
+/* --- the matrices --- */
+
+static void draw_sizes(struct drawing *d, struct problem *p, struct part *part)
 {
     static const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
-    static const float alphas[] = {1, 1, 1, -1, 0.5f, 2.75f, 0, 1e-3f};
-    static const float betas[] = {0, 0, 1, 1, -1, 0.3f};
+    uint64_t *s = &d->random;
+    const bool empty = p->routine->family != LT; /* cuBLASLt has no empty matrices */
+    part->transa = PICK(s, ops);
+    part->transb = PICK(s, ops);
+    do {
+        part->m = draw_size(s);
+        part->n = draw_size(s);
+        part->k = draw_size(s);
+    } while (part->m * part->n * part->k > 300000);
+    part->batch = family_batched(p->routine->family) ? random_below(s, 5) : 1;
+    if (!empty) {
+        part->m += part->m == 0;
+        part->n += part->n == 0;
+        part->k += part->k == 0;
+        part->batch += part->batch == 0;
+    }
+}
+
+static enum alias draw_alias(struct drawing *d, const struct problem *p)
+{
+    const enum alias alias =
+        random_once_in(&d->random, 3) ? (enum alias)random_below(&d->random, ALIASES) : SEPARATE;
+    if (p->parts > 1 || p->routine->family == LT)
+        return SEPARATE;
+    return alias;
+}
+
+static void draw_matrices(struct drawing *d, struct problem *p, struct part *part)
+{
+    uint64_t *s = &d->random;
+    const enum lt_kind lt = p->routine->lt;
+    const bool rows_first = lt == LT_ROW;
+    const bool mixed = lt == LT_ORDERS;
+    if (p->alias == SAME_OPERANDS) { /* op(A) op(A)^T, both read from one matrix */
+        part->n = part->m;
+        part->transb = part->transa == CUBLAS_OP_N ? CUBLAS_OP_T : CUBLAS_OP_N;
+    }
+    const bool ta = part->transa != CUBLAS_OP_N, tb = part->transb != CUBLAS_OP_N;
+    part->a = draw_matrix(s, BUFFER_A, p->ab, ta ? part->k : part->m, ta ? part->m : part->k,
+                          part->batch, rows_first || (mixed && random_once_in(s, 2)));
+    part->b = draw_matrix(s, BUFFER_B, p->ab, tb ? part->n : part->k, tb ? part->k : part->n,
+                          part->batch, rows_first || (mixed && random_once_in(s, 2)));
+    const bool row_order = rows_first || (mixed && random_once_in(s, 2));
+    part->c = draw_matrix(s, BUFFER_C, p->cd, part->m, part->n, part->batch, row_order);
+    part->d = part->c;
+    const enum family family = p->routine->family;
+    if (family_array(family)) {
+        part->a.backwards = random_once_in(s, 2);
+        part->b.backwards = random_once_in(s, 2);
+        part->c.backwards = part->d.backwards = random_once_in(s, 2);
+    } else if ((family == STRIDED || family == STRIDED_EX) && !d->real && random_once_in(s, 12)) {
+        part->a.first = (part->batch - (part->batch > 0)) * part->a.stride; /* a negative stride */
+        part->a.stride = -part->a.stride;
+    }
+    if (lt == LT_OUT) {
+        part->d = draw_matrix(s, BUFFER_D, p->cd, part->m, part->n, part->batch, false);
+        if (random_once_in(s, 4)) {
+            p->lt.no_c_layout = true;
+            part->c = part->d;
+            part->c.buffer = BUFFER_C;
+        } else if (random_once_in(s, 4)) {
+            part->c.ld = 0; /* one column for all */
+            part->c.stride = part->m + 3;
+        }
+    }
+    if (p->alias == SAME_OPERANDS) {
+        part->b = part->a;
+    } else if (p->alias == OVERLAPPING_OPERANDS) {
+        part->b.buffer = BUFFER_A;
+        part->b.first = random_below(s, 6);
+    } else if (p->alias == C_IN_PADDING) {
+        if (part->batch != 1 || part->m == 0 || part->a.rows == 0 || p->ab != p->cd) {
+            p->alias = SEPARATE;
+        } else { /* the columns of C lie between those of A */
+            part->c.buffer = BUFFER_A;
+            part->c.first = part->a.rows + 1;
+            part->a.ld = part->c.ld = part->a.rows + part->m + 2;
+            part->d = part->c;
+        }
+    }
+}
+
+/* --- data --- */
+
+static void fill(struct drawing *d, struct problem *p, const struct matrix *x)
+{
     static const double scales[] = {1, 1, 1, 1e-6, 1e6, 1e-12, 1e12};
-    static const int offsets[] = {0, 0, 0, 1, 2, 3};
-    uint64_t *s = &judge->random;
+    static const double small_scales[] = {1, 1, 0.125};
+    uint64_t *s = &d->random;
+    const bool fast = p->compute == CUBLAS_COMPUTE_32F_FAST_16F ||
+                      p->compute == CUBLAS_COMPUTE_32F_FAST_16BF; /* may have the range of FP16 */
+    const bool narrow = x->number == F16 || p->cd == F16 || fast;
+    const double scale = narrow ? PICK(s, small_scales) : PICK(s, scales);
+    /* Now and then over so many binades that small elements lose bits in FP16. */
+    const int spread = random_once_in(s, 6) && !narrow ? 40 : 1;
+    unsigned char *data = p->buffer[x->buffer].before;
+    const size_t size = number_bytes(x->number);
+    const bool imaginary = number_complex(x->number);
+    for (int64_t i = 0; i < x->batch; i++)
+        for (int64_t col = 0; col < x->cols; col++)
+            for (int64_t row = 0; row < x->rows; row++) {
+                const struct value v = {
+                    ldexp(scale * random_normal(s), (int)-random_below(s, spread)),
+                    imaginary ? scale * random_normal(s) : 0};
+                number_store(x->number, data + (size_t)matrix_at(x, i, row, col) * size, v);
+            }
+}
+
+static void plant(struct drawing *d, struct problem *p, const struct matrix *x, double value)
+{
+    if (x->rows == 0 || x->cols == 0 || x->batch == 0)
+        return;
+    uint64_t *s = &d->random;
+    const int64_t entry = random_below(s, x->batch), row = random_below(s, x->rows);
+    const int64_t at = matrix_at(x, entry, row, random_below(s, x->cols));
+    const struct value v = {value, 0};
+    number_store(x->number, p->buffer[x->buffer].before + (size_t)at * number_bytes(x->number), v);
+}
+
+static void fill_with(struct problem *p, const struct matrix *x, double value)
+{
+    const struct value v = {value, 0};
+    const size_t size = number_bytes(x->number);
+    unsigned char *data = p->buffer[x->buffer].before;
+    for (int64_t i = 0; i < x->batch; i++)
+        for (int64_t col = 0; col < x->cols; col++)
+            for (int64_t row = 0; row < x->rows; row++)
+                number_store(x->number, data + (size_t)matrix_at(x, i, row, col) * size, v);
+}
+
+static void draw_specials(struct drawing *d, struct problem *p)
+{
+    static const double values[] = {NAN, INFINITY, -INFINITY, 0x1p-149, 0x1p-126};
+    uint64_t *s = &d->random;
+    const int64_t which = random_below(s, 14);
+    const struct part *part = &p->part[random_below(s, p->parts)];
+    /* cuBLAS itself may multiply by an alpha of 0 that it finds on the device; what an activation
+     * makes of a NaN is not documented, nor what a zero in a vector of scalars does to one. */
+    const bool no_ab = (part->alpha.re == 0 && p->device_scalars) ||
+                       p->routine->lt == LT_EPILOGUE || p->routine->lt == LT_VECTOR;
+    if (which == 0 && !no_ab) {
+        p->special = IN_A;
+        plant(d, p, &part->a, PICK(s, values));
+    } else if (which == 1 && !no_ab) {
+        p->special = IN_B;
+        plant(d, p, &part->b, PICK(s, values));
+    } else if (which == 2 && p->routine->lt != LT_EPILOGUE && p->routine->lt != LT_VECTOR) {
+        p->special = IN_C;
+        plant(d, p, &part->c, PICK(s, values));
+    } else if (which == 3) {
+        p->special = ZERO_A;
+        for (int i = 0; i < p->parts; i++)
+            fill_with(p, &p->part[i].a, 0);
+    } else if (which < 8 && p->routine->lt != LT_VECTOR) {
+        for (int i = 0; i < p->parts; i++) /* C must not be read */
+            if (p->part[i].beta.re == 0 && p->part[i].beta.im == 0) {
+                p->special = NAN_C;
+                fill_with(p, &p->part[i].c, NAN);
+            }
+    }
+}
+
+/* --- buffers --- */
+
+void buffer_allocate(struct buffer *b, size_t bytes)
+{
+    b->bytes = bytes;
+    b->before = must(malloc(bytes + 1));
+    b->after = must(malloc(bytes + 1));
+    memset(b->before, 0xff, bytes + 1); /* NaN in every format: a read of padding shows */
+}
+
+void buffer_own(struct buffer *b, size_t from, size_t bytes)
+{
+    if (b->ours == NULL)
+        b->ours = must(calloc(b->bytes + 1, sizeof *b->ours));
+    for (size_t i = 0; i < bytes; i++)
+        b->ours[from + i] = true;
+}
+
+static void make_buffers(struct drawing *d, struct problem *p)
+{
+    static const size_t offsets[] = {0, 0, 0, 1, 2, 3};
+    int64_t end[BUFFERS] = {0};
+    for (int i = 0; i < p->parts; i++) {
+        struct matrix *all[] = {&p->part[i].a, &p->part[i].b, &p->part[i].c, &p->part[i].d};
+        for (int j = 0; j < 4; j++) {
+            struct matrix *x = all[j];
+            if (p->parts > 1 && !(j == 3 && x->buffer == BUFFER_C))
+                x->first += end[x->buffer]; /* groups lie behind each other */
+            if (j == 3 && x->buffer == BUFFER_C)
+                *x = p->part[i].c;
+            const int64_t last = matrix_end(x);
+            end[x->buffer] = last > end[x->buffer] ? last : end[x->buffer];
+        }
+    }
+    for (int i = BUFFER_A; i <= BUFFER_D; i++) {
+        const size_t size = number_bytes(i <= BUFFER_B ? p->ab : p->cd);
+        buffer_allocate(&p->buffer[i], (size_t)end[i] * size);
+        p->buffer[i].misaligned = PICK(&d->random, offsets) * size;
+    }
+    for (int i = 0; i < p->parts; i++) {
+        const struct matrix *x = &p->part[i].d;
+        struct buffer *b = &p->buffer[x->buffer];
+        const size_t size = number_bytes(x->number);
+        for (int64_t entry = 0; entry < x->batch; entry++)
+            for (int64_t col = 0; col < x->cols; col++)
+                for (int64_t row = 0; row < x->rows; row++)
+                    buffer_own(b, (size_t)matrix_at(x, entry, row, col) * size, size);
+    }
+}
+
+/* alpha, then beta; of a group one of each for every part; in vectors one for every row. */
+static void make_scalars(struct drawing *d, struct problem *p)
+{
+    const size_t size = number_bytes(p->scale);
+    const bool vectors = p->routine->lt == LT_VECTOR;
+    const size_t count = vectors ? (size_t)p->part[0].m : MOST_PARTS;
+    buffer_allocate(&p->buffer[BUFFER_SCALARS], 2 * count * size);
+    unsigned char *at = p->buffer[BUFFER_SCALARS].before;
+    for (size_t i = 0; i < count; i++) {
+        struct value alpha = p->part[vectors ? 0 : i].alpha, beta = p->part[vectors ? 0 : i].beta;
+        if (vectors && i % 3 != 0) { /* different ones */
+            alpha.re = (double)(float)random_normal(&d->random);
+            beta.re = (double)(float)random_normal(&d->random);
+        }
+        number_store(p->scale, at + i * size, alpha);
+        number_store(p->scale, at + (count + i) * size, beta);
+    }
+}
+
+void problem_draw(struct drawing *d, const struct routine *routine, struct problem *p)
+{
     memset(p, 0, sizeof *p);
     p->routine = routine;
-    p->transa = PICK(s, ops);
-    p->transb = PICK(s, ops);
-    p->m = draw_size(s);
-    p->n = draw_size(s);
-    p->k = draw_size(s);
-    p->batch = routine_batched(routine) ? random_below(s, 5) : 1;
-    if (routine_is_lt(routine)) { /* cuBLASLt has no empty matrices */
-        p->m += p->m == 0;
-        p->n += p->n == 0;
-        p->k += p->k == 0;
-        p->batch += p->batch == 0;
+    const bool groups = routine->family == GROUPED || routine->family == GROUPED_EX;
+    p->parts = groups ? 1 + (int)random_below(&d->random, MOST_PARTS) : 1;
+    draw_formats(d, p);
+    draw_modes(d, p);
+    p->alias = draw_alias(d, p);
+    for (int i = 0; i < p->parts; i++) {
+        draw_sizes(d, p, &p->part[i]);
+        draw_scalars(d, p, &p->part[i]);
+        draw_matrices(d, p, &p->part[i]);
     }
-    const bool ta = p->transa != CUBLAS_OP_N, tb = p->transb != CUBLAS_OP_N;
-    const int64_t rows_a = ta ? p->k : p->m, cols_a = ta ? p->m : p->k;
-    const int64_t rows_b = tb ? p->n : p->k, cols_b = tb ? p->k : p->n;
-    p->lda = pad_ld(s, rows_a);
-    p->ldb = pad_ld(s, rows_b);
-    p->ldc = pad_ld(s, p->m);
-    if (routine_batched(routine)) {
-        p->stride_a = draw_stride(s, cols_a, p->lda, true);
-        p->stride_b = draw_stride(s, cols_b, p->ldb, true);
-        p->stride_c = draw_stride(s, p->n, p->ldc, false);
+    if (p->alias == SAME_SCALARS)
+        p->part[0].beta = p->part[0].alpha;
+    make_buffers(d, p);
+    for (int i = 0; i < p->parts; i++) {
+        fill(d, p, &p->part[i].a);
+        if (p->alias != SAME_OPERANDS)
+            fill(d, p, &p->part[i].b);
+        fill(d, p, &p->part[i].c);
     }
-    p->offset_a = PICK(s, offsets);
-    p->offset_b = PICK(s, offsets);
-    p->offset_c = PICK(s, offsets);
-    p->alpha = PICK(s, alphas);
-    p->beta = PICK(s, betas);
-    p->device_scalars = random_below(s, 3) == 0;
-    p->pedantic = random_below(s, 12) == 0;
-    p->elements_a = span(rows_a, cols_a, p->lda, p->stride_a, p->batch);
-    p->elements_b = span(rows_b, cols_b, p->ldb, p->stride_b, p->batch);
-    p->elements_c = span(p->m, p->n, p->ldc, p->stride_c, p->batch);
-    p->a = draw_matrix(s, rows_a, cols_a, p->lda, p->stride_a, p->batch, p->elements_a,
-                       PICK(s, scales));
-    p->b = draw_matrix(s, rows_b, cols_b, p->ldb, p->stride_b, p->batch, p->elements_b,
-                       PICK(s, scales));
-    p->c = draw_matrix(s, p->m, p->n, p->ldc, p->stride_c, p->batch, p->elements_c,
-                       PICK(s, scales));
-    if (p->beta == 0 && random_below(s, 2) == 0) /* C must not be read */
-        for (int64_t i = 0; i < p->elements_c; i++)
-            p->c[i] = NAN;
-    draw_specials(s, p, rows_a, cols_a, rows_b, cols_b);
-    p->bias = draw_matrix(s, p->m, 1, p->m, 0, 1, p->m, 1);
-    p->a_after = malloc(sizeof(float) * (size_t)(p->elements_a + 1));
-    p->b_after = malloc(sizeof(float) * (size_t)(p->elements_b + 1));
-    p->c_after = malloc(sizeof(float) * (size_t)(p->elements_c + 1));
+    if (routine->family == LT)
+        problem_draw_lt(d, p);
+    make_scalars(d, p);
+    draw_specials(d, p);
+    if (p->part[0].d.buffer == BUFFER_D) /* padding of D is compared */
+        fill(d, p, &p->part[0].d);
 }
 
 void problem_free(struct problem *p)
 {
-    free(p->a);
-    free(p->b);
-    free(p->c);
-    free(p->a_after);
-    free(p->b_after);
-    free(p->c_after);
-    free(p->bias);
+    for (int i = 0; i < BUFFERS; i++) {
+        free(p->buffer[i].before);
+        free(p->buffer[i].after);
+        free(p->buffer[i].ours);
+    }
 }
 
-bool problem_convertible(const struct problem *p)
+struct value problem_before(const struct problem *p, const struct matrix *x, int64_t at)
 {
-    return p->m > 0 && p->n > 0 && p->k > 0 && p->batch > 0 && !p->pedantic &&
-           (p->alpha != 0 || p->device_scalars);
+    return number_load(x->number,
+                       p->buffer[x->buffer].before + (size_t)at * number_bytes(x->number));
+}
+
+struct value problem_after(const struct problem *p, const struct matrix *x, int64_t at)
+{
+    return number_load(x->number,
+                       p->buffer[x->buffer].after + (size_t)at * number_bytes(x->number));
 }
 
 void problem_describe(const struct problem *p, char *text, size_t bytes)
 {
     static const char ops[] = "NTC";
-    snprintf(text, bytes,
-             "%s %c%c m=%lld n=%lld k=%lld batch=%lld ld=%lld,%lld,%lld stride=%lld,%lld,%lld "
-             "offset=%d,%d,%d alpha=%g beta=%g%s%s",
-             routine_name(p->routine), ops[p->transa], ops[p->transb], (long long)p->m,
-             (long long)p->n, (long long)p->k, (long long)p->batch, (long long)p->lda,
-             (long long)p->ldb, (long long)p->ldc, (long long)p->stride_a, (long long)p->stride_b,
-             (long long)p->stride_c, p->offset_a, p->offset_b, p->offset_c, (double)p->alpha,
-             (double)p->beta, p->device_scalars ? " device scalars" : "",
-             p->pedantic ? " pedantic" : "");
+    static const char *const aliases[] = {"", " A=B", " A|B", " C in A", " alpha=beta"};
+    static const char *const specials[] = {"", " in A", " in B", " in C", " A=0", " C=NaN"};
+    size_t n = (size_t)snprintf(
+        text, bytes,
+        "%s types %d,%d compute %d math %d algo %d%s%s%s atomics %d sms %d at +%zu,%zu,%zu,%zu",
+        p->routine->name, (int)p->ab, (int)p->cd, p->compute, p->math,
+        family_ex(p->routine->family) ? p->algo : 0, p->device_scalars ? " device scalars" : "",
+        aliases[p->alias], specials[p->special], p->atomics, p->sm_count,
+        p->buffer[BUFFER_A].misaligned, p->buffer[BUFFER_B].misaligned,
+        p->buffer[BUFFER_C].misaligned, p->buffer[BUFFER_D].misaligned);
+    for (int i = 0; i < p->parts && n < bytes; i++) {
+        const struct part *q = &p->part[i];
+        n += (size_t)snprintf(
+            text + n, bytes - n,
+            "; %c%c m=%lld n=%lld k=%lld batch=%lld ld=%lld,%lld,%lld,%lld "
+            "stride=%lld,%lld,%lld,%lld order=%d%d%d%d first=%lld,%lld alpha=%g,%g beta=%g,%g",
+            ops[q->transa], ops[q->transb], (long long)q->m, (long long)q->n, (long long)q->k,
+            (long long)q->batch, (long long)q->a.ld, (long long)q->b.ld, (long long)q->c.ld,
+            (long long)q->d.ld, (long long)q->a.stride, (long long)q->b.stride,
+            (long long)q->c.stride, (long long)q->d.stride, q->a.row_order + 2 * q->a.backwards,
+            q->b.row_order + 2 * q->b.backwards, q->c.row_order + 2 * q->c.backwards,
+            q->d.row_order, (long long)q->a.first, (long long)q->b.first, q->alpha.re, q->alpha.im,
+            q->beta.re, q->beta.im);
+    }
+    if (p->routine->family == LT && n < bytes)
+        snprintf(text + n, bytes - n, "; epilogue %u pointers %d workspace %zu aux ld %lld%s",
+                 p->lt.epilogue, (int)p->lt.pointers, p->lt.workspace, (long long)p->lt.aux_ld,
+                 p->lt.no_c_layout ? " no Cdesc" : "");
 }

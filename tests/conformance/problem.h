@@ -1,69 +1,92 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * One conformance case: draws a problem, runs it on the device, judges the result. */
+ * One conformance case: a drawn call with its data on the host. */
 #ifndef CONFORMANCE_PROBLEM_H
 #define CONFORMANCE_PROBLEM_H
 
-#include "reference/gemm.h"
+#include "conformance/random.h"
+#include "conformance/routine.h"
 
-#include <cublas_v2.h>
-#include <cuda_runtime_api.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-enum routine {
-    R_SGEMM, R_SGEMM_64, R_STRIDED, R_STRIDED_64, R_EX, R_EX_64, R_STRIDED_EX, R_STRIDED_EX_64,
-    R_SGEMM_EX, R_SGEMM_EX_64, R_LT, R_LT_ROW, R_LT_OUT, R_LT_BIAS,
-    ROUTINES
+/* Memory of the device, with its copy on the host before and after the call. Matrices of one
+ * problem may share a buffer. */
+enum buffer_name {
+    BUFFER_A, BUFFER_B, BUFFER_C, BUFFER_D, BUFFER_SCALARS, BUFFER_BIAS, BUFFER_AUX,
+    BUFFER_ARRAYS, /* the pointers of A, then of B, then of C */
+    BUFFERS
+};
+struct buffer {
+    size_t bytes, misaligned; /* the latter: from the start of the allocation, also in bytes */
+    unsigned char *before, *after;
+    bool *ours; /* for each byte: the call may write it; NULL: none */
+    char *device;
 };
 
-struct judge {
-    enum ref_arithmetic arithmetic; /* of a call that can be converted */
-    uint64_t random;
-    cublasHandle_t handle;
-    cudaStream_t stream;
-    float *workspace;
-    long calls, convertible; /* how many calls were made, and could be converted */
+struct matrix {
+    enum buffer_name buffer;
+    enum number number;
+    int64_t first; /* element of the buffer */
+    int64_t rows, cols, ld, stride, batch;
+    bool row_order, backwards; /* backwards: entry i of a pointer array is the last but i */
 };
 
-/* A drawn problem. Data are host copies; the offset misaligns the device pointers by floats. */
-struct problem {
-    enum routine routine;
+/* One group; every other call has one. */
+struct part {
     cublasOperation_t transa, transb;
     int64_t m, n, k, batch;
-    int64_t lda, ldb, ldc, stride_a, stride_b, stride_c;
-    int offset_a, offset_b, offset_c;
-    float alpha, beta;
-    bool device_scalars;
-    bool pedantic; /* compute type or math mode: must stay FP32 */
-    int64_t elements_a, elements_b, elements_c;
-    float *a, *b, *c, *c_after, *a_after, *b_after;
-    float *bias; /* m elements, for R_LT_BIAS */
+    struct matrix a, b, c, d; /* d is c but for cublasLtMatmul */
+    struct value alpha, beta;
 };
 
-const char *routine_name(enum routine routine);
-bool routine_batched(enum routine routine);
-/* Makes the call; pointers are the device's. */
-cublasStatus_t routine_call(const struct judge *judge, const struct problem *p, const float *alpha,
-                            const float *beta, const float *a, const float *b, float *c);
-bool routine_is_lt(enum routine routine);
-/* cublasLtMatmul in column or row order, in place or into d (R_LT_OUT), with a bias. */
-cublasStatus_t lt_call(const struct judge *judge, const struct problem *p, const float *alpha,
-                       const float *beta, const float *a, const float *b, const float *c, float *d,
-                       const float *bias);
+enum alias { SEPARATE, SAME_OPERANDS, OVERLAPPING_OPERANDS, C_IN_PADDING, SAME_SCALARS, ALIASES };
+enum special { NONE, IN_A, IN_B, IN_C, ZERO_A, NAN_C };
 
-void problem_draw(struct judge *judge, enum routine routine, struct problem *p);
+struct problem {
+    const struct routine *routine;
+    struct part part[MOST_PARTS];
+    int parts;
+    enum number ab, cd, scale;
+    int compute; /* cublasComputeType_t or the number of a cudaDataType; 0 where not taken */
+    int math;    /* cublasMath_t with its flags */
+    bool device_scalars;
+    int atomics, sm_count, error_number; /* state that must survive the call */
+    int algo;
+    enum alias alias;
+    enum special special;
+    struct buffer buffer[BUFFERS];
+    struct {
+        uint32_t epilogue;
+        int32_t pointers; /* cublasLtPointerMode_t */
+        int64_t aux_ld, aux_stride, bias_stride;
+        bool no_c_layout; /* Cdesc NULL: as D's */
+        size_t workspace;
+    } lt;
+};
+
+/* What is drawn. */
+struct drawing {
+    uint64_t random;
+    bool plain; /* only what is converted without doubt: plain FP32 requests */
+    bool real;  /* not what only a stand-in is sure to take */
+};
+
+void problem_draw(struct drawing *drawing, const struct routine *routine, struct problem *p);
 void problem_free(struct problem *p);
-/* Should this call be converted, given a policy that converts whatever it may? */
-bool problem_convertible(const struct problem *p);
+/* All that tells cases apart, but for the data. */
 void problem_describe(const struct problem *p, char *text, size_t bytes);
 
-void judge_open(struct judge *judge);
-void judge_close(struct judge *judge);
-/* Draws, runs and judges one case; false prints what was wrong. */
-bool judge_case(struct judge *judge, enum routine routine);
+/* Index into its buffer of an element of a matrix. */
+int64_t matrix_at(const struct matrix *x, int64_t entry, int64_t row, int64_t col);
+/* Numbers in the host's copies. */
+struct value problem_before(const struct problem *p, const struct matrix *x, int64_t at);
+struct value problem_after(const struct problem *p, const struct matrix *x, int64_t at);
 
-uint64_t random_next(uint64_t *state);
-int64_t random_below(uint64_t *state, int64_t n);
-double random_normal(uint64_t *state);
+void problem_draw_lt(struct drawing *drawing, struct problem *p);
+void buffer_allocate(struct buffer *b, size_t bytes); /* filled with NaN */
+void buffer_own(struct buffer *b, size_t from, size_t bytes);
+
+bool epilogue_has_bias(uint32_t epilogue);     /* reads a bias */
+bool epilogue_makes_bias(uint32_t epilogue);   /* writes a gradient of one */
+bool epilogue_has_mask(uint32_t epilogue);     /* AUX is bits */
+bool epilogue_has_aux(uint32_t epilogue);
+bool epilogue_reads_aux(uint32_t epilogue);
 
 #endif

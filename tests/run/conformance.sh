@@ -20,7 +20,7 @@ run() {
     arithmetic=$1 counter=$2 word=$3
     shift 3
     env "$@" SOFTGPU_COUNTS="$work/counts" "$srcdir/tests/softgpu/run" \
-        tests/conformance/conformance --path "$arithmetic" --cases "$cases" \
+        tests/conformance/conformance --path "$arithmetic" --cases "$cases" --plain \
         >"$work/out" 2>"$work/err" || {
         grep -v ' 0 failed$' "$work/out" | head -n 20
         tail -n 20 "$work/err"
