@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The preloaded object's own life: there is no constructor (a process that never calls cuBLAS is
- * not touched), and at exit one line is written where a handle was created. No CUDA call is made
- * here; CUDA objects are left to the driver. */
+ * The preloaded object's own life. Its constructor only notes which process it was loaded into; at
+ * exit that process gets one line where a handle was created, and warnings about calls that could
+ * not be intercepted. No CUDA call is made here; CUDA objects are left to the driver. Owns the
+ * process id. */
 #include "config.h"
+#include "base/bypass.h"
 #include "base/stats.h"
+
+#include <unistd.h>
+
+static pid_t loaded_into;
+
+static void __attribute__((constructor)) at_start(void)
+{
+    loaded_into = getpid();
+}
 
 static void __attribute__((destructor)) at_exit(void)
 {
     stats_at_exit();
+    /* What a forked child has loaded, its parent has reported, or will. */
+    if (getpid() == loaded_into)
+        bypass_report(stats_engaged());
 }

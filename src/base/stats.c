@@ -130,6 +130,11 @@ void stats_engage(void)
         atomic_store(&state.engaged_pid, getpid());
 }
 
+bool stats_engaged(void)
+{
+    return atomic_load_explicit(&state.engaged_pid, memory_order_relaxed) != 0;
+}
+
 struct stats stats_total(void)
 {
     union {
@@ -193,8 +198,9 @@ void stats_at_exit(void)
         return;
     struct stats s = stats_total();
     if (s.seen == 0) {
-        LOG_WARN("WARNING: a cuBLAS handle was created, but no GEMM call reached this library; "
-                 "nothing was converted (GEMMs of cuBLASLt, cuDNN or own kernels are not seen)");
+        LOG_WARN("WARNING: a cuBLAS handle was created, but no GEMM call reached this library: nothing "
+                 "was converted. Matrix products of cuDNN or of kernels of the program's own are not "
+                 "calls of cuBLAS");
         return;
     }
     uint64_t converted = 0, forwarded = 0;

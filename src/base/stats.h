@@ -3,6 +3,7 @@
 #ifndef APEXSHIM_STATS_H
 #define APEXSHIM_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum stats_path {
@@ -51,6 +52,7 @@ void stats_count_forwarded(enum reason reason);
 void stats_count_kind(enum kind kind);
 /* A cuBLAS handle was created in this process: from here on there is a line at exit. */
 void stats_engage(void);
+bool stats_engaged(void);
 
 /* The sum over all threads. */
 struct stats stats_total(void);

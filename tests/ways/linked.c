@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A program linked with cuBLAS. Modes: plain; constructor and exit: the GEMM runs in a constructor
- * or an exit handler; threads: eight threads initialise cuBLAS at once. */
+ * A program linked with cuBLAS. Modes: plain; nothing (does not call it); handle (only makes one);
+ * constructor and exit: the GEMM runs in a constructor or an exit handler; threads: eight threads
+ * initialise cuBLAS at once. */
 #include "gemm.h"
 
 #include <pthread.h>
@@ -55,6 +56,13 @@ int main(void)
     const char *mode = getenv("WAYS_MODE");
     if (mode == NULL)
         return 2;
+    if (strcmp(mode, "nothing") == 0)
+        return 0;
+    if (strcmp(mode, "handle") == 0) {
+        cublasHandle_t handle;
+        return linked.create(&handle) != CUBLAS_STATUS_SUCCESS ||
+               linked.destroy(handle) != CUBLAS_STATUS_SUCCESS;
+    }
     if (strcmp(mode, "plain") == 0)
         return ways_gemm(&linked);
     if (strcmp(mode, "threads") == 0)

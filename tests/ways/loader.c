@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A program that is not linked with cuBLAS and finds it at run time, in the way that WAYS_MODE
- * names: plugin, deepbind (a plugin opened RTLD_LOCAL), dlsym, dlvsym (by handle), default, next
+ * names: plugin, deepbind (a plugin opened RTLD_LOCAL), deepbind_too (a second one before), dlsym, dlvsym (by handle), default, next
  * (by pseudo handle, library opened RTLD_GLOBAL), reload (dlsym, dlclose, again), next_plugin (a
  * plugin asks what comes behind it: that is cuBLAS itself). */
 #include "config.h"
@@ -85,6 +85,10 @@ int main(int argc, char **argv)
         return 2;
     if (strcmp(mode, "plugin") == 0)
         return by_plugin(object, 0);
+    if (strcmp(mode, "deepbind_too") == 0 && argc > 2) {
+        const int covered = by_plugin(argv[2], 0);
+        return covered != 0 ? covered : by_plugin(object, RTLD_DEEPBIND);
+    }
     if (strcmp(mode, "deepbind") == 0)
         return by_plugin(object, RTLD_DEEPBIND);
     if (strcmp(mode, "next_plugin") == 0)
