@@ -55,6 +55,7 @@ int main(void)
     srunner_add_suite(runner, suite_graph());
     srunner_add_suite(runner, suite_proc());
     srunner_add_suite(runner, suite_values());
+    srunner_add_suite(runner, suite_virtual());
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -61,5 +61,6 @@ Suite *suite_capture(void);
 Suite *suite_graph(void);
 Suite *suite_proc(void);
 Suite *suite_values(void);
+Suite *suite_virtual(void);
 
 #endif

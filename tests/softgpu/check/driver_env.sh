@@ -95,10 +95,12 @@ sum 2048" SOFTGPU_DEVICES=2 SOFTGPU_BREAK=1:2:214 "$probe" again 1
 # ---- leaks
 SOFTGPU_LEAKS=1 "$probe" leak >/dev/null 2>"$work/leaks"
 grep -q '1 allocation.* 4096 bytes' "$work/leaks" || fail "the leak is not reported: $(cat "$work/leaks")"
+SOFTGPU_LEAKS=1 "$probe" hold >/dev/null 2>"$work/leaks"
+grep -q '1 allocation of 2097152 bytes' "$work/leaks" ||
+    fail "memory without an address is not reported: $(cat "$work/leaks")"
 SOFTGPU_LEAKS=1 "$probe" work >/dev/null 2>"$work/leaks"
-if grep -q '[1-9][0-9]* allocation' "$work/leaks"; then
+[ "$(cat "$work/leaks")" = "softgpu: no leaks: every allocation was freed" ] ||
     fail "a leak that is none: $(cat "$work/leaks")"
-fi
 
 # ---- sizes
 prints "no device" "init 100

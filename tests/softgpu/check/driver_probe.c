@@ -80,6 +80,12 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "leak") == 0) {
         work(1);
         TRY(cuMemFree(x), "free x");
+    } else if (strcmp(what, "hold") == 0) {
+        CUmemGenericAllocationHandle handle;
+        CUmemAllocationProp prop = {
+            .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device}};
+        TRY(cuMemCreate(&handle, 2 << 20, &prop, 0), "create");
     } else if (strcmp(what, "again") == 0) {
         CUcontext context;
         work(3);
@@ -88,7 +94,7 @@ int main(int argc, char **argv)
         set_up(1 - device);
         work(1);
     } else {
-        fprintf(stderr, "usage: driver_probe work|leak|again [DEVICE]\n");
+        fprintf(stderr, "usage: driver_probe work|leak|hold|again [DEVICE]\n");
         return 2;
     }
     return 0;

@@ -27,7 +27,7 @@ bool memory_is_host(const void *p)
     for (int i = 0; i < device_count; i++)
         if (sg_arena_owns(devices[i].memory, (uintptr_t)p))
             return false;
-    return true;
+    return !virtual_owns(p);
 }
 
 bool memory_is_pageable(const void *p)
@@ -42,26 +42,41 @@ bool memory_device_range(const void *p, size_t bytes)
         if (sg_arena_owns(devices[i].memory, (uintptr_t)p))
             return bytes == 0 || (sg_arena_find(devices[i].memory, (uintptr_t)p, &range) &&
                                   (uintptr_t)p - range.base + bytes <= range.bytes);
-    return true; /* host memory is the host's matter */
+    return bytes == 0 || !virtual_owns(p); /* host memory is the host's matter */
+}
+
+uint64_t memory_new_id(void)
+{
+    return ++last_buffer_id;
+}
+
+void memory_count(size_t bytes)
+{
+    live_bytes += bytes;
+    count_add("alloc.calls", 1);
+    count_add("alloc.bytes", bytes);
+    count_max("alloc.peak", live_bytes);
+    softgpuLog("cuda", "allocate %zu bytes", bytes);
+}
+
+void memory_uncount(size_t bytes)
+{
+    live_bytes -= bytes;
 }
 
 static void link_allocation(struct allocation *a)
 {
-    a->buffer_id = ++last_buffer_id;
+    a->buffer_id = memory_new_id();
     a->next = allocations;
     allocations = a;
     if (a->kind == MEMORY_REGISTERED)
         return;
-    live_bytes += a->bytes;
-    count_add("alloc.calls", 1);
-    count_add("alloc.bytes", a->bytes);
-    count_max("alloc.peak", live_bytes);
-    softgpuLog("cuda", "allocate %zu bytes", a->bytes);
+    memory_count(a->bytes);
 }
 
 /* Fresh memory is poisoned (engine/mem.h). SOFTGPU_POISON=0 clears it instead, for programs that
  * count on the zeros which a GPU's driver happens to hand out. */
-static bool wants_zeros(void)
+bool memory_wants_zeros(void)
 {
     const char *poison = getenv("SOFTGPU_POISON");
     return poison != NULL && strcmp(poison, "0") == 0;
@@ -79,10 +94,10 @@ CUresult memory_allocate(CUcontext context, enum memory_kind kind, size_t bytes,
         free(a);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (wants_zeros())
+    if (memory_wants_zeros())
         memset(base, 0, bytes);
     *a = (struct allocation){.base = base, .bytes = bytes, .kind = kind, .context = context,
-                             .arena = arena};
+                             .device = context->device, .arena = arena};
     link_allocation(a);
     *p = base;
     return CUDA_SUCCESS;
@@ -98,7 +113,7 @@ CUresult memory_free(void *p)
         if (a->kind == MEMORY_REGISTERED) {
             sg_arena_disown(host_memory, p);
         } else {
-            live_bytes -= a->bytes;
+            memory_uncount(a->bytes);
             if (a->pool != NULL)
                 pool_count(a->pool, -(int64_t)a->bytes);
             sg_arena_free(a->arena, p);
@@ -275,16 +290,20 @@ API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
         return r;
     if (free_bytes == NULL || total == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *total = (size_t)sg_arena_capacity(context->device->memory);
-    *free_bytes = *total - (size_t)sg_arena_used(context->device->memory);
+    /* What cuMemCreate took lies outside of the arena, whose capacity is less by that much. */
+    const struct sg_arena *arena = context->device->memory;
+    *total = (size_t)context->device->model.memory_bytes;
+    *free_bytes = (size_t)(sg_arena_capacity(arena) - sg_arena_used(arena));
     return CUDA_SUCCESS;
 }
 
-/* As memory_find, but finds variables of modules too, which are described in *room. */
+/* As memory_find, but finds mappings and variables of modules too, which are described in *room. */
 static struct allocation *find_any(const void *p, struct allocation *room)
 {
     struct allocation *a = memory_find(p);
     struct sg_range range;
+    if (a == NULL && virtual_find(p, room))
+        return room;
     for (int i = 0; i < device_count && a == NULL; i++) {
         if (!sg_arena_find(devices[i].memory, (uintptr_t)p, &range))
             continue;
@@ -292,6 +311,7 @@ static struct allocation *find_any(const void *p, struct allocation *room)
                                     .bytes = range.bytes,
                                     .kind = MEMORY_DEVICE,
                                     .context = module_context(&devices[i]),
+                                    .device = &devices[i],
                                     .arena = devices[i].memory,
                                     .buffer_id = VARIABLE_IDS + range.serial};
         if (room->context != NULL)
@@ -343,7 +363,7 @@ static CUresult attribute_of(CUpointer_attribute attribute, void *data, const vo
         *(unsigned *)data = a->kind == MEMORY_MANAGED;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)data = a->context->device->ordinal;
+        *(int *)data = (a->device != NULL ? a->device : a->context->device)->ordinal;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
         *(CUdeviceptr *)data = (CUdeviceptr)(uintptr_t)a->base;
@@ -413,10 +433,15 @@ static void __attribute__((destructor)) report_leaks(void)
     if (wanted == NULL || wanted[0] != '1')
         return;
     size_t n = 0, bytes = 0;
+    physical_leaks(&n, &bytes);
     for (struct allocation *a = allocations; a != NULL; a = a->next)
         if (a->arena != NULL) {
             n++;
             bytes += a->bytes;
         }
-    driver_message("%zu allocations of %zu bytes were not freed", n, bytes);
+    if (n > 0)
+        driver_message("%zu allocation%s of %zu bytes %s not freed", n, n == 1 ? "" : "s", bytes,
+                       n == 1 ? "was" : "were");
+    else
+        driver_message("no leaks: every allocation was freed");
 }

@@ -18,7 +18,8 @@ struct allocation {
     void *base;
     size_t bytes;
     enum memory_kind kind;
-    CUcontext context;
+    CUcontext context;     /* NULL: mapped memory (virtual.c) */
+    struct device *device; /* NULL: registered host memory */
     CUmemoryPool pool; /* of stream-ordered memory */
     bool ending;       /* a stream will free it */
     struct sg_arena *arena; /* NULL: registered host memory */
@@ -34,6 +35,17 @@ bool memory_device_range(const void *p, size_t bytes);
 struct sg_space memory_everywhere(void); /* of all devices, and pinned (copy.c) */
 CUresult memory_allocate(CUcontext context, enum memory_kind kind, size_t bytes, void **p);
 CUresult memory_free(void *p);
+/* For memory that is not in the list (physical.c). */
+void memory_count(size_t bytes);
+void memory_uncount(size_t bytes);
+uint64_t memory_new_id(void);
+bool memory_wants_zeros(void); /* in place of poison */
+/* physical.c: adds what is left to n and bytes */
+void physical_leaks(size_t *n_p, size_t *bytes_p);
+/* virtual.c: is this a reserved address, mapped or not? No lock is needed. */
+bool virtual_owns(const void *p);
+/* The mapping at an address, described in *found; false: none. */
+bool virtual_find(const void *p, struct allocation *found);
 void pool_count(CUmemoryPool pool, int64_t bytes); /* pool.c: taken from it, or given back */
 
 #endif

@@ -215,6 +215,12 @@ static bool anything_running(void)
     return false;
 }
 
+void wait_until_idle(void)
+{
+    while (anything_running())
+        pthread_cond_wait(&state.changed, &driver_lock);
+}
+
 /* With the lock held, which is given up for a moment: somebody may write a value. */
 static void wait_for_values(unsigned ticks)
 {

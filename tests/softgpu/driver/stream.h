@@ -74,6 +74,8 @@ bool values_ready(const void *arg, unsigned step);
 unsigned values_step(const void *arg);
 CUresult values_run(const void *arg, unsigned *step, CUcontext context);
 bool graph_launch_ready(const void *arg);
+/* With the lock held: returns when no operation runs, and then none can begin. */
+void wait_until_idle(void);
 bool mode_deferred(void); /* SOFTGPU_SEED is not 0: operations run late, in adversarial order */
 uint64_t mode_random(void);
 
