@@ -18,8 +18,11 @@
 #if defined(__x86_64__)
 enum { BOUND_CALL = R_X86_64_JUMP_SLOT, BOUND_DATA = R_X86_64_GLOB_DAT, BOUND_WORD = R_X86_64_64 };
 #elif defined(__aarch64__)
-enum { BOUND_CALL = R_AARCH64_JUMP_SLOT, BOUND_DATA = R_AARCH64_GLOB_DAT,
-       BOUND_WORD = R_AARCH64_ABS64 };
+enum {
+    BOUND_CALL = R_AARCH64_JUMP_SLOT,
+    BOUND_DATA = R_AARCH64_GLOB_DAT,
+    BOUND_WORD = R_AARCH64_ABS64
+};
 #else
 #error "bypass.c needs the relocation types of this architecture"
 #endif
@@ -43,9 +46,9 @@ struct survey {
 
 /* The tables of one object that are needed to see how it was bound. */
 struct tables {
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
-    const ElfW(Rela) *rela[2]; /* DT_RELA without its relative ones, DT_JMPREL */
+    const ElfW(Rela) * rela[2]; /* DT_RELA without its relative ones, DT_JMPREL */
     size_t rela_n[2];
 };
 
@@ -162,8 +165,9 @@ static void scan_constants(const struct dl_phdr_info *info, struct survey *s)
 
 static bool is_vendors(const char *name)
 {
-    static const char *const prefixes[] = {"libcublas", "libcublasLt", "libcuda", "libcudart", "libc",
-                                           "libdl", "ld-linux-x86-64", "ld-linux-aarch64"};
+    static const char *const prefixes[] = {
+        "libcublas", "libcublasLt", "libcuda",         "libcudart",
+        "libc",      "libdl",       "ld-linux-x86-64", "ld-linux-aarch64"};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         if (object_name_matches(name, prefixes[i]))
             return true;
@@ -190,18 +194,21 @@ static int survey_object(struct dl_phdr_info *info, size_t size, void *arg)
     else
         scan_constants(info, s);
     if (s->deepbind)
-        LOG_WARN("WARNING: %s is bound to cuBLAS directly, past this library: its GEMMs are not seen "
-                 "and not converted. Was it opened with RTLD_DEEPBIND? Open it without",
-                 name);
+        LOG_WARN(
+            "WARNING: %s is bound to cuBLAS directly, past this library: its GEMMs are not seen "
+            "and not converted. Was it opened with RTLD_DEEPBIND? Open it without",
+            name);
     else if (s->by_name && !s->handles)
-        LOG_WARN("WARNING: cuBLAS was loaded, but no handle was created through this library, and "
-                 "%s looks names up past it: its GEMMs are not seen and not converted. Was it opened "
-                 "with RTLD_DEEPBIND? Open it without",
-                 name);
+        LOG_WARN(
+            "WARNING: cuBLAS was loaded, but no handle was created through this library, and "
+            "%s looks names up past it: its GEMMs are not seen and not converted. Was it opened "
+            "with RTLD_DEEPBIND? Open it without",
+            name);
     else if (s->linked_in)
-        LOG_WARN("WARNING: %s seems to have cuBLAS linked in statically: its GEMMs are not seen and "
-                 "not converted. Link it with the shared library (-lcublas, not -lcublas_static)",
-                 name);
+        LOG_WARN(
+            "WARNING: %s seems to have cuBLAS linked in statically: its GEMMs are not seen and "
+            "not converted. Link it with the shared library (-lcublas, not -lcublas_static)",
+            name);
     return 0;
 }
 
@@ -211,8 +218,7 @@ void bypass_report(bool handles)
     objects_find("libcublas", &s.cublas);
     objects_find("libcublasLt", &s.lt);
     objects_find("libcuda", &s.cuda);
-    if (s.cublas.n + s.lt.n + s.cuda.n == 0 || !env_get()->enabled ||
-        !log_wants(LOG_LEVEL_WARN))
+    if (s.cublas.n + s.lt.n + s.cuda.n == 0 || !env_get()->enabled || !log_wants(LOG_LEVEL_WARN))
         return;
     objects_find("libc", &s.libc);
     objects_find("libdl", &s.libdl);

@@ -73,7 +73,8 @@ bool object_needs(const void *caller, const char *path)
 {
     Dl_info info;
     struct link_map *map = NULL;
-    if (caller == NULL || dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL)
+    if (caller == NULL || dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 ||
+        map == NULL)
         return false;
     const char *strings = NULL, *file = object_base_name(path);
     for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Finds the real functions; with base/dlsym.c the only file that looks symbols up. Owns the tables, which are
- * made once a library, published in lists that only grow, and never freed. Its lock guards the
- * lists alone and is never held across a dl* call. */
+ * Finds the real functions; with base/dlsym.c the only file that looks symbols up. Owns the tables,
+ * which are made once a library, published in lists that only grow, and never freed. Its lock
+ * guards the lists alone and is never held across a dl* call. */
 #include "config.h"
 #include "base/real.h"
 #include "base/dlsym.h"

@@ -5,8 +5,8 @@
 
 #include "base/real.h"
 
-/* A cublasCreate_v2 (cublasLtCreate) that makes handles of this library, whoever calls it. NULL: too
- * many libraries. */
+/* A cublasCreate_v2 (cublasLtCreate) that makes handles of this library, whoever calls it. NULL:
+ * too many libraries. */
 const void *create_pinned(const struct real_blas *real);
 const void *create_pinned_lt(const struct real_lt *lt);
 

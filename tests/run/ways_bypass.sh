@@ -26,7 +26,7 @@ else
     missed "a plugin opened with RTLD_DEEPBIND" \
         'WARNING: plugin.so is bound to cuBLAS directly.*RTLD_DEEPBIND' \
         deepbind tests/ways/loader "$plugin"
-    missed "the same, by name" 'WARNING: cuBLAS was loaded, but no handle.*named.so looks names up' \
+    missed "the same, by name" 'WARNING: cuBLAS was loaded, but no handle.*named.so looks names' \
         deepbind tests/ways/loader "$named"
     # where another part of the program is covered, the one that is not is named all the same
     way "one plugin covered, one not" 1 deepbind_too tests/ways/loader "$plugin" "$named"

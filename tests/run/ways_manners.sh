@@ -41,8 +41,8 @@ both "errno" calls tests/ways/manners "$LD_LIBRARY_PATH/libcublas.so.13"
 # A call of the library to itself is not one of the program.
 APEXSHIM_OPT_LEVEL=O0
 export APEXSHIM_OPT_LEVEL
-env LD_PRELOAD="${SOFTGPU_RUNTIME:+$SOFTGPU_RUNTIME:}$so" tests/ways/nested >"$work/out" 2>"$work/err" ||
-    wrong "nested: failed with $?"
+env LD_PRELOAD="${SOFTGPU_RUNTIME:+$SOFTGPU_RUNTIME:}$so" tests/ways/nested \
+    >"$work/out" 2>"$work/err" || wrong "nested: failed with $?"
 says "nested" 'GEMMs seen=1 converted=0 .*forwarded=1 \(observe=1\) convertible=1'
 unset APEXSHIM_OPT_LEVEL LD_LIBRARY_PATH
 

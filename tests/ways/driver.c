@@ -80,8 +80,8 @@ int main(void)
         cuMemcpyHtoD(c, hc, sizeof hc) != CUDA_SUCCESS)
         return 2;
     if (cublasCreate_v2(&handle) != CUBLAS_STATUS_SUCCESS ||
-        cublasSgemm_v2(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, (float *)a, N, (float *)b, N,
-                       &zero, (float *)c, N) != CUBLAS_STATUS_SUCCESS ||
+        cublasSgemm_v2(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, (float *)a, N, (float *)b,
+                       N, &zero, (float *)c, N) != CUBLAS_STATUS_SUCCESS ||
         cuMemcpyDtoH(hc, c, sizeof hc) != CUDA_SUCCESS ||
         cublasDestroy_v2(handle) != CUBLAS_STATUS_SUCCESS)
         return 3;

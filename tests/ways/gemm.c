@@ -29,8 +29,8 @@ int ways_gemm(const struct ways_blas *blas)
         blas->set_stream(handle, NULL) != CUBLAS_STATUS_SUCCESS)
         return 2;
     errno = 0;
-    if (blas->sgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &alpha, da, M, db, K, &beta, dc, M) !=
-            CUBLAS_STATUS_SUCCESS)
+    if (blas->sgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &alpha, da, M, db, K, &beta, dc,
+                    M) != CUBLAS_STATUS_SUCCESS)
         return 2;
     if (errno != 0) {
         fprintf(stderr, "cublasSgemm has set errno to %d\n", errno);

@@ -12,7 +12,7 @@
 enum { THREADS = 8 };
 
 static const struct ways_blas linked = {cublasCreate_v2, cublasDestroy_v2, cublasSgemm_v2,
-                                       cublasSetStream_v2};
+                                        cublasSetStream_v2};
 
 static void __attribute__((constructor)) early(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A program that is not linked with cuBLAS and finds it at run time, in the way that WAYS_MODE
- * names: plugin, deepbind (a plugin opened RTLD_LOCAL), deepbind_too (a second one before), dlsym, dlvsym (by handle), default, next
- * (by pseudo handle, library opened RTLD_GLOBAL), reload (dlsym, dlclose, again), next_plugin (a
- * plugin asks what comes behind it: that is cuBLAS itself). */
+ * names: plugin, deepbind (a plugin opened RTLD_LOCAL), deepbind_too (a second one before), dlsym,
+ * dlvsym (by handle), default, next (by pseudo handle, library opened RTLD_GLOBAL), reload (dlsym,
+ * dlclose, again), next_plugin (a plugin asks what comes behind it: that is cuBLAS itself). */
 #include "config.h"
 #include "gemm.h"
 

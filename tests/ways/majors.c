@@ -136,7 +136,8 @@ static int two_legacy(void *const *library)
     *(void **)&get_error = find(library[1], "cublasGetError");
     *(void **)&alloc = find(library[1], "cublasAlloc");
     *(void **)&sgemm = find(library[1], "cublasSgemm");
-    if (init() != CUBLAS_STATUS_SUCCESS || alloc(N * N, sizeof(float), &c) != CUBLAS_STATUS_SUCCESS ||
+    if (init() != CUBLAS_STATUS_SUCCESS ||
+        alloc(N * N, sizeof(float), &c) != CUBLAS_STATUS_SUCCESS ||
         cudaMemset(c, 0x3f, sizeof host) != cudaSuccess)
         return 2;
     sgemm('n', 'n', N, N, 0, 1, c, N, c, N, 0, c, N); /* an empty sum: C becomes 0 */

@@ -8,7 +8,7 @@ int main(void)
     const float one = 1;
     cublasHandle_t handle;
     return cublasCreate_v2(&handle) != CUBLAS_STATUS_SUCCESS ||
-           cublasSgemm_v2(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &one, matrix, 8, matrix, 8, &one,
-                          matrix, 8) != CUBLAS_STATUS_SUCCESS ||
+           cublasSgemm_v2(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &one, matrix, 8, matrix, 8,
+                          &one, matrix, 8) != CUBLAS_STATUS_SUCCESS ||
            cublasDestroy_v2(handle) != CUBLAS_STATUS_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A cuBLAS that does nothing but to call itself through an exported name, as NVIDIA's libraries call
- * each other, and to set errno. */
+ * A cuBLAS that does nothing but to call itself through an exported name, as NVIDIA's libraries
+ * call each other, and to set errno. */
 #include <cublas_v2.h>
 #include <errno.h>
 #include <stdlib.h>

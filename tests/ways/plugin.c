@@ -13,7 +13,7 @@ void *plugin_next(const char *name);
 __attribute__((visibility("default"))) int plugin_main(void)
 {
     const struct ways_blas linked = {cublasCreate_v2, cublasDestroy_v2, cublasSgemm_v2,
-                                           cublasSetStream_v2};
+                                     cublasSetStream_v2};
     return ways_gemm(&linked);
 }
 

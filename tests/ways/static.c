@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A program with cuBLAS in it: linked with the stand-in's objects. NVIDIA's reads the variable below
- * (it is documented), so its name is among the program's constants; the stand-in does not. */
+ * A program with cuBLAS in it: linked with the stand-in's objects. NVIDIA's reads the variable
+ * below (it is documented), so its name is among the program's constants; the stand-in does not. */
 #include "gemm.h"
 
 #include <stdio.h>

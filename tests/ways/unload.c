@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Libraries that come and go. Modes:
- * swap PLUGIN1 PLUGIN2: the two files are alike; each is loaded where the other was, used, unloaded;
- * moved: cuBLAS is unloaded and comes back at its old address, but its cuBLASLt at another one;
- * inside PLUGIN...: each is loaded, used and kept. */
+ * swap PLUGIN1 PLUGIN2: the two files are alike; each is loaded where the other was, used,
+ * unloaded; moved: cuBLAS is unloaded and comes back at its old address, but its cuBLASLt at
+ * another one; inside PLUGIN...: each is loaded, used and kept. */
 #include "gemm.h"
 
 #include <dlfcn.h>
@@ -79,8 +79,8 @@ static int use_cublas(void *cublas)
 /* Puts something where the file was mapped. */
 static void occupy(uintptr_t base)
 {
-    if (mmap((void *)base, 1 << 16, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED) {
+    if (mmap((void *)base, 1 << 16, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+             -1, 0) == MAP_FAILED) {
         fprintf(stderr, "cuBLASLt is still there\n");
         exit(7);
     }
