@@ -272,6 +272,7 @@ void env_parse(struct env *env, const char *(*get)(const char *name),
     if (env->precision == PRECISION_AUTO && env->verify == 0)
         env->verify = VERIFY_WHEN_TUNING;
     env->converts = env->precision != PRECISION_FP32 || env->rules[0] != '\0';
+    env->copies = env->precision > PRECISION_TF32 || env->rules[0] != '\0';
     const char *override = get("NVIDIA_TF32_OVERRIDE");
     env->tf32_vetoed = override != NULL && strcmp(override, "0") == 0;
 }

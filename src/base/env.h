@@ -46,6 +46,7 @@ struct env {
     double underflow_limit;  /* share of the elements, 0 to 1; infinite: no guard */
     bool tf32_vetoed;        /* NVIDIA_TF32_OVERRIDE=0: the user forbids lower precision */
     bool converts;           /* some call may be converted: not fp32, or there are rules */
+    bool copies;             /* some call may be computed from copies of its operands */
 };
 
 /* One variable as documented; choices is NULL for a text. */

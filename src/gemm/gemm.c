@@ -65,7 +65,7 @@ static bool is_fast_compute(int compute)
 }
 
 /* What the handle says: its stream, pointer mode and math mode. */
-static enum reason check_handle(struct gemm *g, bool *already_tf32_p)
+static enum reason check_handle(struct gemm *g)
 {
     cublasMath_t math;
     cublasPointerMode_t pointers;
@@ -80,7 +80,7 @@ static enum reason check_handle(struct gemm *g, bool *already_tf32_p)
         mode != 1 /* CUBLAS_TENSOR_OP_MATH, deprecated */)
         return REASON_COMPUTE;
     g->device_scalars = pointers == CUBLAS_POINTER_MODE_DEVICE;
-    *already_tf32_p = is_fast_compute(g->compute) || mode != CUBLAS_DEFAULT_MATH;
+    g->tf32 = is_fast_compute(g->compute) || mode != CUBLAS_DEFAULT_MATH;
     /* alpha == 0: A and B must not be read, so that NaN in them does not show. */
     if (!g->device_scalars && *(const float *)g->alpha == 0.0f)
         return REASON_ARGUMENT;
@@ -88,26 +88,26 @@ static enum reason check_handle(struct gemm *g, bool *already_tf32_p)
 }
 
 static enum reason run_path(const struct env *env, struct gemm *g, enum path path,
-                            bool already_tf32, cublasStatus_t *status_p)
+                            cublasStatus_t *status_p)
 {
     if (path == PATH_TF32)
-        return already_tf32 ? REASON_ALREADY : engine_tf32(g, status_p);
+        return g->tf32 ? REASON_ALREADY : engine_tf32(g, status_p);
     return kernels_load(g->context) ? engine_cast(env, g, path, status_p) : REASON_GPU;
 }
 
 /* With the handle's context current. */
 static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t *status_p)
 {
-    bool already_tf32;
-    enum reason reason = check_handle(g, &already_tf32);
+    enum reason reason = check_handle(g);
     if (reason != REASONS)
         return reason;
     struct site *site = site_decide(env, g);
-    if (site->path == PATH_FORWARD)
+    const enum path path = site->path;
+    if (path == PATH_FORWARD)
         return site->reason;
-    reason = run_path(env, g, site->path, already_tf32, status_p);
+    reason = run_path(env, g, path, status_p);
     if (reason == REASONS)
-        site_count_converted(site);
+        site_count_converted(site, path);
     return reason;
 }
 
@@ -116,7 +116,7 @@ static enum reason decide_and_run(void *call, cublasStatus_t *status_p)
 {
     struct gemm *g = call;
     const struct env *env = env_get();
-    if (env->precision == PRECISION_FP32)
+    if (!env->converts)
         return REASON_OFF;
     const enum reason arguments = gemm_check_arguments(g);
     if (arguments != REASONS)

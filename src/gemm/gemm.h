@@ -38,6 +38,7 @@ struct gemm {
     struct context *context;
     CUstream stream;
     bool device_scalars;
+    bool tf32;         /* the program's own call uses TF32 */
     struct site *site; /* what was decided; NULL before */
 };
 

@@ -189,6 +189,7 @@ static enum reason read_call(const struct lt_call *call, struct reading *r)
         .context = call->context,
         .stream = call->stream,
         .device_scalars = s->pointers != CUBLASLT_POINTER_MODE_HOST,
+        .tf32 = s->compute != CUBLAS_COMPUTE_32F,
     };
     const struct gemm *g = &r->gemm;
     if (g->m <= 0 || g->n <= 0 || g->k <= 0 || g->batch <= 0 || r->a.batch != g->batch ||
@@ -348,15 +349,16 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
         *(const float *)call->alpha == 0.0f)
         return REASON_ARGUMENT;
     struct site *site = site_decide(env, &r->gemm);
-    if (site->path == PATH_FORWARD)
+    const enum path path = site->path;
+    if (path == PATH_FORWARD)
         return site->reason;
-    if (site->path == PATH_TF32)
+    if (path == PATH_TF32)
         reason = run_tf32(call, r, status_p);
     else
-        reason = kernels_load(call->context) ? run_cast(env, call, r, site->path, status_p)
+        reason = kernels_load(call->context) ? run_cast(env, call, r, path, status_p)
                                              : REASON_GPU;
     if (reason == REASONS)
-        site_count_converted(site);
+        site_count_converted(site, path);
     return reason;
 }
 
@@ -365,7 +367,7 @@ static enum reason decide_and_run(void *argument, cublasStatus_t *status_p)
     const struct lt_call *call = argument;
     const struct env *env = env_get();
     struct reading r;
-    if (env->precision == PRECISION_FP32)
+    if (!env->converts)
         return REASON_OFF;
     enum reason reason = read_call(call, &r);
     if (reason != REASONS)

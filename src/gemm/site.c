@@ -3,12 +3,20 @@
  * made before the lock is taken, since it may ask the dynamic linker who the caller is. */
 #include "config.h"
 #include "gemm/site.h"
+#include "base/log.h"
 #include "device/context.h"
+#include "gemm/cost.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 
 enum { SLOTS = 8192, ROOM = SLOTS / 2 };
+
+struct decision {
+    enum path path;
+    enum reason reason;
+    int scale, scale_exponent;
+};
 
 static struct {
     _Atomic(struct site *) slots[SLOTS];
@@ -19,9 +27,10 @@ static struct {
 
 static _Thread_local struct site spare __attribute__((tls_model("initial-exec")));
 
-static uint32_t transposes_of(const struct gemm *g)
+static uint32_t form_of(const struct gemm *g)
 {
-    return (uint32_t)(g->transa != CUBLAS_OP_N) | (uint32_t)(g->transb != CUBLAS_OP_N) << 1;
+    return (uint32_t)(g->transa != CUBLAS_OP_N) | (uint32_t)(g->transb != CUBLAS_OP_N) << 1 |
+           (uint32_t)g->tf32 << 2;
 }
 
 static uint32_t hash(const struct gemm *g)
@@ -34,7 +43,7 @@ static uint32_t hash(const struct gemm *g)
     h = h * odd + (uint64_t)(uintptr_t)g->caller;
     h = h * odd + (uint64_t)(uintptr_t)g->routine;
     h = h * odd + (uint64_t)(uintptr_t)g->context;
-    h = h * odd + transposes_of(g);
+    h = h * odd + form_of(g);
     h ^= h >> 32;
     return (uint32_t)((h * odd) >> 51); /* 13 bits: SLOTS */
 }
@@ -43,7 +52,7 @@ static bool is_of(const struct site *s, const struct gemm *g)
 {
     return s->m == g->m && s->n == g->n && s->k == g->k && s->caller == g->caller &&
            s->routine == g->routine && s->batch == g->batch && s->context == g->context &&
-           s->transposes == transposes_of(g);
+           s->form == form_of(g);
 }
 
 /* The site, or NULL and in *slot_p the slot where it belongs. The table is never full. */
@@ -57,8 +66,7 @@ static struct site *find(const struct gemm *g, uint32_t *slot_p)
     }
 }
 
-static void fill(struct site *s, const struct gemm *g, enum path path, enum reason reason,
-                 uint32_t index)
+static void fill(struct site *s, const struct gemm *g, const struct decision *d, uint32_t index)
 {
     s->routine = g->routine;
     s->caller = g->caller;
@@ -67,28 +75,51 @@ static void fill(struct site *s, const struct gemm *g, enum path path, enum reas
     s->n = g->n;
     s->k = g->k;
     s->batch = g->batch;
-    s->transposes = transposes_of(g);
-    s->path = path;
-    s->reason = reason;
+    s->form = form_of(g);
+    s->reason = d->reason;
+    s->scale = d->scale;
+    s->scale_exponent = d->scale_exponent;
+    s->path = d->path;
     s->index = index < SITES_MAX ? index : SITES_MAX - 1;
 }
 
-static struct site *insert(const struct gemm *g, enum path path, enum reason reason)
+static struct site *insert(const struct gemm *g, const struct decision *d)
 {
     uint32_t slot;
     pthread_mutex_lock(&table.lock);
     struct site *s = find(g, &slot); /* another thread may have been quicker */
     if (s == NULL && table.n < ROOM) {
         s = &table.sites[table.n];
-        fill(s, g, path, reason, table.n++);
+        fill(s, g, d, table.n++);
         atomic_store_explicit(&table.slots[slot], s, memory_order_release);
     }
     pthread_mutex_unlock(&table.lock);
     if (s == NULL) {
         s = &spare;
-        fill(s, g, path, reason, SITES_MAX);
+        fill(s, g, d, SITES_MAX);
     }
     return s;
+}
+
+static atomic_flag said[PRECISIONS];
+
+static void say_lacking(const struct gpu *gpu, int wanted, int given)
+{
+    if (given != wanted && !atomic_flag_test_and_set(&said[wanted]))
+        LOG_WARN("this GPU (compute capability %d.%d) has no arithmetic for %s: %s is taken",
+                 gpu->compute_capability / 10, gpu->compute_capability % 10, precision_word(wanted),
+                 precision_word(given));
+}
+
+static struct decision decide(const struct env *env, const struct gemm *g)
+{
+    const struct gpu *gpu = &g->context->gpu;
+    const struct cost_model model = cost_model_of(gpu);
+    const struct wish wish = policy_wish(env);
+    struct decision d = {.scale = wish.scale, .scale_exponent = wish.scale_exponent};
+    say_lacking(gpu, wish.precision, policy_class(gpu, wish.precision));
+    d.path = policy_choose(&wish, &model, gpu, g, &d.reason);
+    return d;
 }
 
 struct site *site_decide(const struct env *env, struct gemm *g)
@@ -96,17 +127,16 @@ struct site *site_decide(const struct env *env, struct gemm *g)
     uint32_t slot;
     struct site *s = find(g, &slot);
     if (s == NULL) {
-        enum reason reason;
-        const enum path path = policy_choose(env, &g->context->gpu, g, &reason);
-        s = insert(g, path, reason);
+        const struct decision d = decide(env, g);
+        s = insert(g, &d);
     }
     atomic_fetch_add_explicit(&s->calls, 1, memory_order_relaxed);
     g->site = s;
     return s;
 }
 
-void site_count_converted(struct site *site)
+void site_count_converted(struct site *site, enum path path)
 {
     atomic_fetch_add_explicit(&site->converted, 1, memory_order_relaxed);
-    stats_count_converted(path_stats(site->path));
+    stats_count_converted(path_stats(path));
 }

@@ -17,11 +17,12 @@ struct site {
     const void *caller;
     const struct context *context;
     int64_t m, n, k, batch;
-    uint32_t transposes; /* bit 0: A is transposed, bit 1: B */
+    uint32_t form; /* bit 0: A is transposed, 1: B, 2: the program's call uses TF32 itself */
 
     uint32_t index; /* 0 .. SITES_MAX - 1; sites beyond share the last one */
-    enum path path;
-    enum reason reason; /* of PATH_FORWARD */
+    _Atomic(enum path) path; /* read it once a call: only in a tuning run it changes */
+    enum reason reason;      /* of PATH_FORWARD */
+    int scale, scale_exponent;
     _Atomic uint64_t calls, converted;
 };
 
@@ -29,7 +30,7 @@ struct site {
  * Never NULL; where the table is full, a record of this thread that the next call overwrites. */
 struct site *site_decide(const struct env *env, struct gemm *g);
 
-/* The call was computed by the site's path. */
-void site_count_converted(struct site *site);
+/* The call was computed by that path, which is not PATH_FORWARD. */
+void site_count_converted(struct site *site, enum path path);
 
 #endif

@@ -40,10 +40,10 @@ static void note(const void *handle, struct handle_info info)
     if (env->enabled) {
         stats_engage();
         env_report();
-        if (env->opt_level != OPT_O0 && env->precision != PRECISION_FP32 && !env->tf32_vetoed)
+        if (env->opt_level != OPT_O0 && env->converts && !env->tf32_vetoed)
             info.context = context_current();
         /* Loaded here, where nothing is captured, rather than at the first GEMM. */
-        if (info.context != NULL && env->precision == PRECISION_FP16)
+        if (info.context != NULL && env->copies)
             (void)kernels_load(info.context);
     }
     handle_add(handle, info);
