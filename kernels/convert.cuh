@@ -14,6 +14,16 @@ struct apex_met {
     uint32_t lost; /* elements != 0 that became 0 or subnormal in FP16 */
 };
 
+/* One instruction: written as an assignment, the compiler may cut it into four. */
+static __device__ __forceinline__ void apex_store_16_bytes(uint16_t *to, uint4 value)
+{
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "r"(value.x), "r"(value.y), "r"(value.z),
+                   "r"(value.w)
+                 : "memory");
+}
+
 template <class Format>
 static __device__ __forceinline__ void apex_store(uint16_t *column, const apex_target &target,
                                                   int64_t row, uint32_t operand,
@@ -28,7 +38,7 @@ static __device__ __forceinline__ void apex_store(uint16_t *column, const apex_t
             value = piece[Format::distinct > 1 ? 1 : 0];
         if (Format::distinct > 2 && Format::order(i, operand) == 2)
             value = piece[Format::distinct > 2 ? 2 : 0];
-        *reinterpret_cast<uint4 *>(to + i * step) = value;
+        apex_store_16_bytes(to + i * step, value);
     }
 }
 
