@@ -25,6 +25,14 @@ struct lt_entry {
     char path[OBJECT_PATH_BYTES];
 };
 
+struct dnn_entry {
+    struct real_dnn dnn;
+    uintptr_t base;
+    struct dnn_entry *next;
+    _Atomic uint64_t loads; /* how often objects had come and gone when it was found the only one */
+    char path[OBJECT_PATH_BYTES];
+};
+
 struct blas_entry {
     struct real_blas blas;
     uintptr_t base;
@@ -36,6 +44,8 @@ static struct {
     pthread_mutex_t lock;
     struct blas_entry *blas;
     struct lt_entry *lt;
+    struct dnn_entry *dnn;
+    _Atomic(struct dnn_entry *) only_dnn;
     _Atomic(const struct real_cuda *) cuda;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -148,6 +158,7 @@ static bool fill_lt(struct real_lt *table, void *library)
 #undef HOOK
 #undef IMPORT
 #undef IMPORT_OPTIONAL
+    fill_seen(table->seen, library, "CUBLASLT");
     return ok && table->cublasLtMatmul != NULL;
 }
 
@@ -320,6 +331,65 @@ const struct real_lt *real_lt_of(const void *function)
     const struct real_lt *lt = object != NULL ? lt_of(object) : NULL;
     errno = saved;
     return lt;
+}
+
+/* The table of one loaded cuDNN, made at the first call; NULL: out of memory. */
+static struct dnn_entry *dnn_of(const struct object *object, void *library)
+{
+    pthread_mutex_lock(&state.lock);
+    struct dnn_entry *entry = state.dnn;
+    while (entry != NULL && !(entry->base == object->base && strcmp(entry->path, object->path) == 0))
+        entry = entry->next;
+    pthread_mutex_unlock(&state.lock);
+    struct dnn_entry *fresh = entry == NULL ? calloc(1, sizeof *fresh) : NULL;
+    if (fresh == NULL)
+        return entry;
+    if (library == NULL)
+        library = open_loaded(object->path);
+    fill_seen(fresh->dnn.seen, library != NULL ? library : RTLD_NEXT, "CUDNN");
+    fresh->base = object->base;
+    snprintf(fresh->path, sizeof fresh->path, "%s", object->path);
+    close_filled(library);
+    pthread_mutex_lock(&state.lock);
+    fresh->next = state.dnn; /* a second thread's twin does no harm */
+    state.dnn = fresh;
+    pthread_mutex_unlock(&state.lock);
+    return fresh;
+}
+
+static int read_loads(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    *(uint64_t *)arg = (uint64_t)info->dlpi_adds + (uint64_t)info->dlpi_subs;
+    return 1;
+}
+
+const struct real_dnn *real_dnn(const void *caller)
+{
+    static const struct object next = {.path = "(next in search order)"};
+    const int saved = errno;
+    uint64_t loads = 0;
+    dl_iterate_phdr(read_loads, &loads);
+    struct dnn_entry *entry = atomic_load_explicit(&state.only_dnn, memory_order_acquire);
+    if (entry == NULL || atomic_load_explicit(&entry->loads, memory_order_relaxed) != loads) {
+        struct objects found;
+        objects_find("libcudnn", &found);
+        entry = found.n > 0 ? dnn_of(choose_object(&found, caller, "cudnnCreate"), NULL)
+                            : dnn_of(&next, RTLD_NEXT);
+        if (found.n == 1 && entry != NULL) {
+            atomic_store_explicit(&entry->loads, loads, memory_order_relaxed);
+            atomic_store_explicit(&state.only_dnn, entry, memory_order_release);
+        }
+    }
+    errno = saved;
+    return entry != NULL ? &entry->dnn : NULL;
+}
+
+bool real_dnn_holds(const void *function)
+{
+    struct objects found;
+    objects_find("libcudnn", &found);
+    return objects_holding(&found, function) != NULL;
 }
 
 static const struct real_cuda *open_cuda(void)

@@ -7,6 +7,7 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda.h>
+#include <stdbool.h>
 
 /* cuda.h renames this to the second version; programs ask for the first one too. */
 #undef cuGetProcAddress
@@ -16,6 +17,11 @@ extern CUresult cuGetProcAddress(const char *symbol, void **function, int versio
 #undef cuStreamGetCaptureInfo
 extern CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus *status,
                                        cuuint64_t *id);
+
+/* The oldest version that names the graph; newer headers declare only the newest. */
+extern CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
+                                          cuuint64_t *id, CUgraph *graph,
+                                          const CUgraphNode **deps, size_t *n);
 
 /* Index of each SEEN function, over all libraries. */
 enum real_seen {
@@ -52,7 +58,12 @@ struct real_lt {
 #undef HOOK
 #undef IMPORT
 #undef IMPORT_OPTIONAL
+    void *seen[REAL_SEEN]; /* by enum real_seen; those of other libraries are NULL */
     const char *path; /* file name of the library */
+};
+
+struct real_dnn {
+    void *seen[REAL_SEEN]; /* by enum real_seen; those of other libraries are NULL */
 };
 
 struct real_blas {
@@ -94,6 +105,12 @@ const struct real_lt *real_lt(const void *caller);
  * of the main namespace. *loaded_p: how many libcublas are loaded. */
 const struct real_blas *real_blas_of(const void *function, unsigned *loaded_p);
 const struct real_lt *real_lt_of(const void *function);
+
+/* The libcudnn that code at address caller uses, or what is next in search order. From cuDNN 8 on
+ * libcudnn looks the same names up in libraries of its own: those are not meant. */
+const struct real_dnn *real_dnn(const void *caller);
+/* Is the function, which dlsym found, in a libcudnn? */
+bool real_dnn_holds(const void *function);
 
 /* libcuda.so.1, or NULL when the program has not loaded it or it lacks a required function. */
 const struct real_cuda *real_cuda(void);

@@ -81,15 +81,20 @@ static struct block *my_block(void)
     return b;
 }
 
-static void count(size_t index)
+static void add(size_t index, uint64_t n)
 {
     struct block *b = my_block();
     if (b == &state.shared) {
-        atomic_fetch_add_explicit(&b->counter[index], 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&b->counter[index], n, memory_order_relaxed);
         return;
     }
     uint64_t old = atomic_load_explicit(&b->counter[index], memory_order_relaxed);
-    atomic_store_explicit(&b->counter[index], old + 1, memory_order_relaxed);
+    atomic_store_explicit(&b->counter[index], old + n, memory_order_relaxed);
+}
+
+static void count(size_t index)
+{
+    add(index, 1);
 }
 
 #define INDEX_OF(_member) (offsetof(struct stats, _member) / sizeof(uint64_t))
@@ -116,12 +121,29 @@ void stats_count_forwarded(enum reason reason)
 
 void stats_count_kind(enum kind kind)
 {
-    if ((int)kind >= REASONS) {
+    if (stats_is_gemm(kind)) {
+        stats_count_seen();
+        stats_count_forwarded((enum reason)kind);
+    } else if (kind == KIND_STREAM_DESTROY) {
+        count(INDEX_OF(other) + OTHER_STREAM);
+    } else if (kind != KIND_GRAPH_LAUNCH) {
         count(INDEX_OF(other) + (size_t)kind - REASONS);
-        return;
     }
-    stats_count_seen();
-    stats_count_forwarded((enum reason)kind);
+}
+
+void stats_count_graph_launch(uint64_t gemms, uint64_t converted)
+{
+    count(INDEX_OF(other) + OTHER_GRAPH);
+    if (gemms == 0)
+        return;
+    add(INDEX_OF(replayed), gemms);
+    add(INDEX_OF(replayed_converted), converted);
+}
+
+void stats_count_flop(enum stats_flop whose, double flop)
+{
+    if (flop > 0)
+        add(INDEX_OF(kiloflop) + (size_t)whose, (uint64_t)(flop / 1024 + 0.5));
 }
 
 void stats_engage(void)
@@ -189,7 +211,93 @@ static void rare_paths(const struct stats *s, char *text, size_t bytes)
                                     s->converted[i]);
 }
 
-static const char *const other_words[OTHERS] = {"level3", "gemv", "launches", "graphs"};
+static const char *const other_words[OTHERS] = {
+    [OTHER_LEVEL3] = "level3",
+    [OTHER_GEMV] = "gemv",
+    [OTHER_TRANSFORM] = "transforms",
+    [OTHER_CUDNN] = "cudnn",
+    [OTHER_LAUNCH] = "launches",
+    [OTHER_GRAPH] = "graphs",
+    [OTHER_ALLOCATION] = "allocations",
+    [OTHER_FREE] = "frees",
+    [OTHER_COPY] = "copies",
+    [OTHER_MEMSET] = "memsets",
+    [OTHER_STREAM] = "streams",
+    [OTHER_CONTEXT] = "contexts",
+    [OTHER_CAPTURE] = "captures",
+    [OTHER_GRAPH_CHANGE] = "graph_changes",
+};
+
+/* " level3=2 launches=7": those counted, from first to before end. */
+static void list_others(const struct stats *s, int first, int end, char *text, size_t bytes)
+{
+    size_t len = 0;
+    text[0] = '\0';
+    for (int i = first; i < end; i++)
+        if (s->other[i] != 0 && i != OTHER_GRAPH && len < bytes)
+            len += (size_t)snprintf(text + len, bytes - len, " %s=%" PRIu64, other_words[i],
+                                    s->other[i]);
+}
+
+static void show_shares(const struct stats *s, char *text, size_t bytes)
+{
+    static const char *const units[] = {"GFLOP", "TFLOP", "PFLOP", "EFLOP"};
+    double all = 0;
+    for (int i = 0; i < STATS_FLOPS; i++)
+        all += (double)s->kiloflop[i] * 1024;
+    double shown = all / 1e9;
+    size_t unit = 0;
+    for (; shown >= 1000 && unit < 3; unit++)
+        shown /= 1000;
+    text[0] = '\0';
+    if (all > 0)
+        snprintf(text, bytes, " %.3g %s (converted %.1f%%, forwarded %.1f%%, level3 %.1f%%)", shown,
+                 units[unit], 100 * 1024 * (double)s->kiloflop[STATS_FLOP_CONVERTED] / all,
+                 100 * 1024 * (double)s->kiloflop[STATS_FLOP_FORWARDED] / all,
+                 100 * 1024 * (double)s->kiloflop[STATS_FLOP_LEVEL3] / all);
+}
+
+/* What the program's work was made of, so that nobody wonders why nothing got faster. */
+static void say_work(const struct stats *s)
+{
+    char shares[128], others[256];
+    show_shares(s, shares, sizeof shares);
+    list_others(s, 0, OTHERS_SHOWN, others, sizeof others);
+    if (shares[0] != '\0' || others[0] != '\0')
+        LOG_WARN("work seen:%s%s%s%s", shares, shares[0] != '\0' && others[0] != '\0' ? ";" : "",
+                 others[0] != '\0' ? " not GEMMs:" : "", others);
+    list_others(s, OTHERS_SHOWN, OTHERS, others, sizeof others);
+    if (others[0] != '\0')
+        LOG_INFO("driver calls:%s", others);
+}
+
+static void say_gemms(const struct stats *s)
+{
+    uint64_t converted = 0, forwarded = 0;
+    for (int i = 0; i < STATS_PATHS; i++)
+        converted += s->converted[i];
+    char why[512] = "";
+    size_t len = 0;
+    for (int i = 0; i < REASONS; i++) {
+        forwarded += s->forwarded[i];
+        if (s->forwarded[i] != 0 && len < sizeof why)
+            len += (size_t)snprintf(why + len, sizeof why - len, "%s%s=%" PRIu64,
+                                    len == 0 ? " (" : " ", reason_word((enum reason)i),
+                                    s->forwarded[i]);
+    }
+    char rare[256], eligible[64] = "", graphs[128] = "";
+    rare_paths(s, rare, sizeof rare);
+    if (s->eligible != 0)
+        snprintf(eligible, sizeof eligible, " convertible=%" PRIu64, s->eligible);
+    if (s->other[OTHER_GRAPH] != 0)
+        snprintf(graphs, sizeof graphs,
+                 " graphs=%" PRIu64 " launches (GEMMs in graphs=%" PRIu64 " converted=%" PRIu64 ")",
+                 s->other[OTHER_GRAPH], s->replayed, s->replayed_converted);
+    LOG_WARN("GEMMs seen=%" PRIu64 " converted=%" PRIu64 " (fp16=%" PRIu64 " tf32=%" PRIu64
+             "%s) forwarded=%" PRIu64 "%s%s%s%s",
+             s->seen, converted, s->converted[STATS_FP16], s->converted[STATS_TF32], rare,
+             forwarded, why, len > 0 ? ")" : "", eligible, graphs);
+}
 
 void stats_at_exit(void)
 {
@@ -197,36 +305,11 @@ void stats_at_exit(void)
     if (atomic_load(&state.engaged_pid) != getpid() || !env_get()->enabled)
         return;
     struct stats s = stats_total();
-    if (s.seen == 0) {
+    if (s.seen == 0)
         LOG_WARN("WARNING: a cuBLAS handle was created, but no GEMM call reached this library: nothing "
                  "was converted. Matrix products of cuDNN or of kernels of the program's own are not "
                  "calls of cuBLAS");
-        return;
-    }
-    uint64_t converted = 0, forwarded = 0;
-    for (int i = 0; i < STATS_PATHS; i++)
-        converted += s.converted[i];
-    char why[512] = "";
-    size_t len = 0;
-    for (int i = 0; i < REASONS; i++) {
-        forwarded += s.forwarded[i];
-        if (s.forwarded[i] != 0 && len < sizeof why)
-            len += (size_t)snprintf(why + len, sizeof why - len, "%s%s=%" PRIu64,
-                                    len == 0 ? " (" : " ", reason_word((enum reason)i),
-                                    s.forwarded[i]);
-    }
-    char rare[256];
-    rare_paths(&s, rare, sizeof rare);
-    char also[256] = "";
-    size_t also_len = 0;
-    if (s.eligible != 0)
-        also_len = (size_t)snprintf(also, sizeof also, " convertible=%" PRIu64, s.eligible);
-    for (int i = 0; i < OTHERS; i++)
-        if (s.other[i] != 0)
-            also_len += (size_t)snprintf(also + also_len, sizeof also - also_len, " %s=%" PRIu64,
-                                         other_words[i], s.other[i]);
-    LOG_WARN("GEMMs seen=%" PRIu64 " converted=%" PRIu64 " (fp16=%" PRIu64 " tf32=%" PRIu64
-             "%s) forwarded=%" PRIu64 "%s%s%s",
-             s.seen, converted, s.converted[STATS_FP16], s.converted[STATS_TF32], rare, forwarded,
-             why, len > 0 ? ")" : "", also);
+    else
+        say_gemms(&s);
+    say_work(&s);
 }

@@ -11,7 +11,7 @@ static struct {
     struct context *first;
 } state = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-static bool read_gpu(const struct real_cuda *cuda, struct gpu *gpu)
+static bool read_gpu(const struct real_cuda *cuda, struct gpu *gpu, CUdevice *device_p)
 {
     CUdevice device;
     int major, minor, pools = 0;
@@ -27,6 +27,7 @@ static bool read_gpu(const struct real_cuda *cuda, struct gpu *gpu)
     if (cuda->cuDeviceGetAttribute(&pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, device) !=
         CUDA_SUCCESS)
         pools = 0;
+    *device_p = device;
     gpu->compute_capability = 10 * major + minor;
     gpu->memory_pools = pools != 0 && cuda->cuMemAllocAsync != NULL && cuda->cuMemFreeAsync != NULL;
     return true;
@@ -48,7 +49,7 @@ static const struct real_cuda *read_current(CUcontext *handle, unsigned long lon
 static struct context *find(CUcontext handle, unsigned long long id)
 {
     struct context *c = state.first;
-    while (c != NULL && (c->handle != handle || c->id != id))
+    while (c != NULL && (c->handle != handle || c->id != id || atomic_load(&c->dead)))
         c = c->next;
     return c;
 }
@@ -88,7 +89,7 @@ struct context *context_current(void)
     fresh->handle = handle;
     fresh->id = id;
     fresh->cuda = cuda;
-    if (!read_gpu(cuda, &fresh->gpu) || pthread_mutex_init(&fresh->lock, NULL) != 0) {
+    if (!read_gpu(cuda, &fresh->gpu, &fresh->device) || pthread_mutex_init(&fresh->lock, NULL) != 0) {
         free(fresh);
         return NULL;
     }
@@ -117,13 +118,34 @@ void context_each(void (*visit)(struct context *context, void *arg), void *arg)
     struct context *c = state.first;
     pthread_mutex_unlock(&state.lock);
     for (; c != NULL; c = c->next) /* records are put in front and stay */
-        visit(c, arg);
+        if (!atomic_load(&c->dead))
+            visit(c, arg);
+}
+
+void context_forget(CUcontext handle)
+{
+    pthread_mutex_lock(&state.lock);
+    for (struct context *c = state.first; c != NULL; c = c->next)
+        if (c->handle == handle)
+            atomic_store(&c->dead, true);
+    pthread_mutex_unlock(&state.lock);
+}
+
+bool context_on_device(CUdevice device)
+{
+    pthread_mutex_lock(&state.lock);
+    const struct context *c = state.first;
+    while (c != NULL && (c->device != device || atomic_load(&c->dead)))
+        c = c->next;
+    pthread_mutex_unlock(&state.lock);
+    return c != NULL;
 }
 
 enum context_entry context_enter(const struct context *context)
 {
     CUcontext handle = NULL;
-    if (context->cuda->cuCtxGetCurrent(&handle) != CUDA_SUCCESS)
+    if (atomic_load_explicit(&context->dead, memory_order_relaxed) ||
+        context->cuda->cuCtxGetCurrent(&handle) != CUDA_SUCCESS)
         return CONTEXT_OTHER;
     if (handle == context->handle)
         return CONTEXT_CURRENT;

@@ -25,6 +25,8 @@ struct gpu {
 struct context {
     CUcontext handle;
     unsigned long long id; /* the driver's: tells a context from a later one at the same address */
+    CUdevice device;
+    atomic_bool dead; /* destroyed; whoever still has this record forwards */
     const struct real_cuda *cuda;
     struct gpu gpu;
     _Atomic(const struct kernels *) kernels; /* NULL: not loaded; see device/kernels.h */
@@ -42,8 +44,13 @@ struct context *context_current(void);
 /* Likewise, but NULL where there is no record yet. */
 struct context *context_known(void);
 
-/* Calls visit for every record. */
+/* Calls visit for the record of every live context. */
 void context_each(void (*visit)(struct context *context, void *arg), void *arg);
+
+/* The context has been destroyed. */
+void context_forget(CUcontext handle);
+/* Is a live context on this device known? */
+bool context_on_device(CUdevice device);
 
 /* Makes the context current for a converted call: it is so already, or it becomes so on a thread
  * that has none (as the CUDA runtime would make it), or another one is current. */

@@ -7,6 +7,7 @@
 #include "base/env.h"
 #include "base/guard.h"
 #include "base/log.h"
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/handle.h"
 #include "device/kernels.h"
@@ -170,5 +171,10 @@ bool gemm_run(struct gemm *g, cublasStatus_t *status_p)
     }
     if (!env->enabled || g->real == NULL || guard_active())
         return false;
-    return gemm_account(decide_and_run, g, status_p);
+    const bool done = gemm_account(decide_and_run, g, status_p);
+    stats_count_flop(done ? STATS_FLOP_CONVERTED : STATS_FLOP_FORWARDED,
+                     2.0 * (double)g->m * (double)g->n * (double)g->k * (double)g->batch);
+    if (capture_any())
+        capture_add_gemm(g->real, g->handle, done);
+    return done;
 }

@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "base/guard.h"
 #include "base/stats.h"
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/kernels.h"
 #include "gemm/cast.h"
@@ -387,11 +388,42 @@ static enum reason decide_and_run(void *argument, cublasStatus_t *status_p)
     return reason;
 }
 
+static uint64_t layout_value(const struct lt_call *call, cublasLtMatrixLayout_t layout,
+                             cublasLtMatrixLayoutAttribute_t which)
+{
+    uint64_t value = 0;
+    size_t written;
+    if (layout == NULL || call->real->cublasLtMatrixLayoutGetAttribute(
+                              layout, which, &value, sizeof value, &written) !=
+                              CUBLAS_STATUS_SUCCESS)
+        return 0;
+    return value;
+}
+
+/* 2 m n k of each entry, whatever the types, and which way A lies: it has m k elements, and D n
+ * columns. */
+static double flop_of(const struct lt_call *call)
+{
+    int32_t batch = 1;
+    size_t written;
+    if (call->d_layout == NULL)
+        return 0;
+    (void)call->real->cublasLtMatrixLayoutGetAttribute(
+        call->d_layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch, &written);
+    return 2.0 * batch * (double)layout_value(call, call->a_layout, CUBLASLT_MATRIX_LAYOUT_ROWS) *
+           (double)layout_value(call, call->a_layout, CUBLASLT_MATRIX_LAYOUT_COLS) *
+           (double)layout_value(call, call->d_layout, CUBLASLT_MATRIX_LAYOUT_COLS);
+}
+
 bool lt_call_run(const struct lt_call *call, cublasStatus_t *status_p)
 {
     /* cuBLAS computes many of its GEMMs by cublasLtMatmul: those have been counted there. */
     if (!env_get()->enabled || guard_active() || caller_excluded(call->caller))
         return false;
     struct lt_call copy = *call;
-    return gemm_account(decide_and_run, &copy, status_p);
+    const bool done = gemm_account(decide_and_run, &copy, status_p);
+    stats_count_flop(done ? STATS_FLOP_CONVERTED : STATS_FLOP_FORWARDED, flop_of(call));
+    if (capture_any())
+        capture_add(call->stream, (struct graph_work){1, done});
+    return done;
 }

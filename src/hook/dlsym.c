@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Answers dlsym for the names of symbols.def: the hook, but only after the real look-up succeeded,
- * for cuBLAS only where it found a function of cuBLAS itself (a wrapper's stays what it is), and
+ * for cuBLAS and cuDNN only where it found a function of that library itself (a wrapper's stays what
+ * it is, and cuDNN looks its own parts up by the same names), and
  * never for RTLD_NEXT or RTLD_DEFAULT (those already see this object as the search order says).
  * Owns the table of names, made at the first look-up of a name that begins like one of ours. */
 #include "config.h"
@@ -37,7 +38,7 @@ struct dlsym_decision dlvsym_route(void *handle, const char *name, const char *v
 #undef HOOK
 #undef SEEN
 
-enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT, LIBRARY_OTHER };
+enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT, LIBRARY_CUDNN, LIBRARY_OTHER };
 enum { LIBRARY_CUDA = LIBRARY_OTHER, LIBRARY_LIBC = LIBRARY_OTHER };
 
 struct entry {
@@ -54,7 +55,7 @@ static const struct entry entries[] = {
 #undef SEEN
 };
 
-enum { ENTRIES = sizeof entries / sizeof entries[0], SLOTS = 1024 };
+enum { ENTRIES = sizeof entries / sizeof entries[0], SLOTS = 2048 };
 _Static_assert(ENTRIES * 3 < SLOTS, "the table of names is too full");
 
 static struct {
@@ -148,7 +149,8 @@ static void *answer(const struct entry *entry, void *found)
     const int saved = errno;
     const void *given = entry->library == LIBRARY_CUBLAS     ? answer_cublas(entry, found)
                         : entry->library == LIBRARY_CUBLASLT ? answer_cublaslt(entry, found)
-                                                             : entry->hook;
+                        : entry->library == LIBRARY_CUDNN && !real_dnn_holds(found) ? found
+                                                                                     : entry->hook;
     errno = saved;
     return (void *)(uintptr_t)given;
 }

@@ -43,9 +43,10 @@ thunk_common:
     movups %xmm5, 128(%rsp)
     movups %xmm6, 144(%rsp)
     movups %xmm7, 160(%rsp)
-    movq %rdi, %rdx
     movl %eax, %edi
     movq 8(%rbp), %rsi
+    movq %rsp, %rdx
+    leaq 16(%rbp), %rcx
     call thunk_target
     movq %rax, %r11
     movq (%rsp), %rdi
@@ -103,9 +104,10 @@ thunk_common:
     stp q2, q3, [sp, #128]
     stp q4, q5, [sp, #160]
     stp q6, q7, [sp, #192]
-    mov x2, x0
     mov w0, w16
     mov x1, x30
+    add x2, sp, #16
+    add x3, sp, #224
     bl thunk_target
     mov x16, x0
     ldp x0, x1, [sp, #16]
@@ -131,5 +133,6 @@ thunk_common:
 /* clang-format off */
 #define HOOK(lib, sym)
 #define SEEN(lib, sym, kind) SEEN_ENTRY sym
+#define WRAP(lib, sym, kind) .set thunk_index, thunk_index + 1
 #include "symbols.def"
     .section .note.GNU-stack, "", %progbits

@@ -8,7 +8,7 @@ so=src/.libs/libapexshim.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 nm -D --defined-only "$so" | awk '{print $3}' | sort >"$work/exported"
-sed -n 's/^\(HOOK\|SEEN\)([A-Z]*, \([A-Za-z0-9_]*\).*)$/\2/p' "$srcdir/src/symbols.def" | sort >"$work/listed"
+sed -n 's/^\(HOOK\|SEEN\|WRAP\)([A-Z]*, \([A-Za-z0-9_]*\).*)$/\2/p' "$srcdir/src/symbols.def" | sort >"$work/listed"
 [ -s "$work/listed" ] || { echo "symbols.def lists nothing"; exit 1; }
 diff "$work/listed" "$work/exported" || { echo "exports differ from symbols.def"; exit 1; }
 if readelf -V "$so" | grep -q 'Version definition'; then
