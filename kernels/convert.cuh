@@ -24,13 +24,28 @@ static __device__ __forceinline__ void apex_store_16_bytes(uint16_t *to, uint4 v
                  : "memory");
 }
 
+/* Where the pieces of element k of K lie in a split format: the first, and how far apart. */
+struct apex_place {
+    int64_t first, step;
+};
+
 template <class Format>
-static __device__ __forceinline__ void apex_store(uint16_t *column, const apex_target &target,
-                                                  int64_t row, uint32_t operand,
+static __device__ __forceinline__ apex_place apex_place_of(const apex_target &target, int64_t k)
+{
+    apex_place place = {k, 0};
+    if (Format::pieces > 1) {
+        int64_t start = k >> target.part_log2 << target.part_log2;
+        place.first = start * Format::pieces + (k - start);
+        place.step = min(target.k - start, (int64_t)1 << target.part_log2);
+    }
+    return place;
+}
+
+/* to: the first piece of the first of the vector's elements; step elements lie between pieces. */
+template <class Format>
+static __device__ __forceinline__ void apex_store(uint16_t *to, int64_t step, uint32_t operand,
                                                   const uint4 (&piece)[Format::distinct])
 {
-    int64_t step = target.k_along_rows ? APEX_VECTOR : target.ld * APEX_VECTOR;
-    uint16_t *to = column + (target.k_along_rows ? row * Format::pieces : row);
 #pragma unroll
     for (int i = 0; i < Format::pieces; i++) {
         uint4 value = piece[0];
@@ -38,7 +53,7 @@ static __device__ __forceinline__ void apex_store(uint16_t *column, const apex_t
             value = piece[Format::distinct > 1 ? 1 : 0];
         if (Format::distinct > 2 && Format::order(i, operand) == 2)
             value = piece[Format::distinct > 2 ? 2 : 0];
-        apex_store_16_bytes(to + i * step, value);
+        *reinterpret_cast<uint4 *>(to + i * step) = value;
     }
 }
 
@@ -54,13 +69,9 @@ static __device__ __forceinline__ apex_met apex_convert(const apex_source &sourc
     for (; p.column < p.columns; p.column += p.column_step) {
         apex_column c = apex_locate(source.walk, p.column);
         const float *from = source.data + c.entry * source.stride + c.column * source.ld;
-        /* With K along the columns, eight of them share PIECES groups of eight. */
-        int64_t first = target.k_along_rows || Format::pieces == 1
-                            ? c.column
-                            : (c.column & ~(int64_t)(APEX_VECTOR - 1)) * Format::pieces +
-                                  (c.column & (APEX_VECTOR - 1));
+        apex_place across = apex_place_of<Format>(target, c.column);
         uint16_t *to = static_cast<uint16_t *>(target.data) + c.entry * target.stride +
-                       first * target.ld;
+                       (target.k_along_rows ? c.column : across.first) * target.ld;
         for (int64_t row = p.row; row < p.row_end; row += p.row_step) {
             float x[APEX_VECTOR];
             int64_t count = c.column < source.cols ? min(p.row_end - row, (int64_t)APEX_VECTOR) : 0;
@@ -76,7 +87,10 @@ static __device__ __forceinline__ apex_met apex_convert(const apex_source &sourc
             }
             uint4 piece[Format::distinct];
             Format::encode(x, piece);
-            apex_store<Format>(to, target, row, operand, piece);
+            apex_place along = apex_place_of<Format>(target, row);
+            apex_store<Format>(to + (target.k_along_rows ? along.first : row),
+                               target.k_along_rows ? along.step : across.step * target.ld, operand,
+                               piece);
         }
     }
     return met;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The formats of enum apex_format: how eight FP32 values become 16-bit pieces, and in which order
- * the pieces of A and of B lie along K. With A = sum a_i and B = sum b_j over the pieces, a K of
- * PIECES * K elements sums a_[A order] * b_[B order]:
- *   two pieces:   a0 b0 + a1 b0 + a0 b1              (Markidis et al. 2018; without a1 b1)
- *   three pieces: a0 b0 + a0 b1 + a1 b0 + a0 b2 + a2 b0 + a1 b1
+ * the pieces of A and of B lie along K:
+ *   two pieces:   a1 b0 + a0 b1 + a0 b0              (Markidis et al. 2018; without a1 b1)
+ *   three pieces: a0 b2 + a2 b0 + a1 b1 + a0 b1 + a1 b0 + a0 b0
  * Rounding is to nearest even. A piece after one that is not finite is 0: Inf - Inf would be NaN. */
 #ifndef APEXSHIM_FORMAT_CUH
 #define APEXSHIM_FORMAT_CUH
@@ -53,8 +52,8 @@ template <class Element, int Distinct, bool Scaled> struct apex_pieces {
     /* Which distinct piece is the i-th stored one of A (operand 0) or B. */
     static __device__ __forceinline__ int order(int i, uint32_t operand)
     {
-        constexpr int of_a[6] = {0, Distinct == 2 ? 1 : 0, Distinct == 2 ? 0 : 1, 0, 2, 1};
-        constexpr int of_b[6] = {0, Distinct == 2 ? 0 : 1, Distinct == 2 ? 1 : 0, 2, 0, 1};
+        constexpr int of_a[6] = {Distinct == 2, Distinct == 3 ? 2 : 0, Distinct == 3, 0, 1, 0};
+        constexpr int of_b[6] = {Distinct == 3 ? 2 : 0, Distinct == 2, Distinct == 3, 1, 0, 0};
         return operand ? of_b[i] : of_a[i];
     }
 

@@ -10,14 +10,18 @@
 /* Elements that one thread moves at a time: 2 loads of 16 bytes, 1 store of 16 bytes a piece. */
 #define APEX_VECTOR 8
 
-/* How a copy represents an FP32 element. A split format stores several pieces of it side by side
- * along K, in the order that makes one GEMM over the longer K the sum of the wanted products. */
+/* How a copy represents an FP32 element x. A split format is a sum of distinct pieces, each the
+ * rounded rest of those before: x ~ x0 + x1 (+ x2). It stores several of them for each element, so
+ * that one GEMM over the longer K is the sum of the wanted products, the small ones first: tensor
+ * cores truncate their sums, and while the sum is small that costs nothing. K is cut into parts of
+ * 2^part_log2 elements (the last may be shorter; K is rounded up to APEX_VECTOR, with zeros). In
+ * the copy, part after part, lie the part's elements once for each stored piece, as follows. */
 enum apex_format {
     APEX_FP16,   /* 1 piece, scaled */
-    APEX_FP16X2, /* hi lo hi | hi hi lo, scaled */
+    APEX_FP16X2, /* A: a1 a0 a0, B: b0 b1 b0; scaled */
     APEX_BF16,   /* 1 piece */
     APEX_BF16X3, /* as FP16X2, without scale */
-    APEX_BF16X6, /* three pieces, the six largest products */
+    APEX_BF16X6, /* A: a0 a2 a1 a0 a1 a0, B: b2 b0 b1 b1 b0 b0 */
     APEX_FORMATS
 };
 
@@ -46,6 +50,8 @@ struct apex_source {
 struct apex_target {
     void *data;
     int64_t ld, stride;
+    int64_t k;             /* a split format's K, rounded up to APEX_VECTOR */
+    uint32_t part_log2;    /* and its parts */
     uint32_t k_along_rows; /* the contiguous dimension is K: pieces lie within a column */
 };
 

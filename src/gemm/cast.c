@@ -4,16 +4,16 @@
 #include "gemm/cast.h"
 #include "device/scratch.h"
 
-/* What a format stores for each element, and how far one GEMM may sum over K (in elements of the
- * operand) before the result is added up in FP32: tensor cores truncate their sums, an error that
+/* What a format stores for each element, and how many elements of K (a power of two) one GEMM may
+ * sum over before the result is added up in FP32: tensor cores truncate their sums, an error that
  * grows with K (Fasi et al. 2021), while FP32 additions between parts round to nearest. */
 static const struct {
     int pieces;
     bool scaled;
-    int64_t k_limit; /* 0: none */
+    uint32_t part_log2;
 } formats[APEX_FORMATS] = {
-    [APEX_FP16] = {1, true, 0},      [APEX_FP16X2] = {3, true, 512}, [APEX_BF16] = {1, false, 0},
-    [APEX_BF16X3] = {3, false, 2048}, [APEX_BF16X6] = {6, false, 512},
+    [APEX_FP16] = {1, true, 0},       [APEX_FP16X2] = {3, true, 9}, [APEX_BF16] = {1, false, 0},
+    [APEX_BF16X3] = {3, false, 11}, [APEX_BF16X6] = {6, false, 9},
 };
 
 enum { ELEMENT_BYTES = 2 };
@@ -60,7 +60,7 @@ static void plan_operand(const struct gpu *gpu, int pieces, struct cast_operand 
     const int64_t batch = o->stride == 0 ? 1 : o->batch;
     const int64_t along = pieces > 1 && o->k_along_rows ? pieces : 1;
     const int64_t across = pieces > 1 && !o->k_along_rows ? pieces : 1;
-    /* Pieces lie in groups of APEX_VECTOR elements of K: the last group is filled with zeros. */
+    /* Pieces of K along the columns: K is filled up with columns of zeros. */
     const int64_t cols = across > 1 ? round_up(o->cols, APEX_VECTOR) : o->cols;
     o->copy_ld = round_up(o->rows, APEX_VECTOR) * along;
     o->copy_stride = batch == 1 ? 0 : o->copy_ld * cols * across;
@@ -68,25 +68,20 @@ static void plan_operand(const struct gpu *gpu, int pieces, struct cast_operand 
         (size_t)round_up(ELEMENT_BYTES * o->copy_ld * cols * across * batch, SCRATCH_ALIGN);
     o->source = (struct apex_source){.data = o->data, .ld = o->ld, .cols = o->cols,
                                      .stride = batch == 1 ? 0 : o->stride};
-    const bool flat = o->rows % APEX_VECTOR == 0 && across == 1;
+    const bool flat = o->rows % APEX_VECTOR == 0 && pieces == 1;
     o->blocks = kernels_plan_walk(gpu, &o->source, o->rows, cols, batch, flat);
 }
 
 void cast_plan(struct cast *cast)
 {
     const int pieces = formats[cast->format].pieces;
-    const int64_t limit = formats[cast->format].k_limit;
-    const int64_t k = pieces > 1 ? round_up(cast->k, APEX_VECTOR) : cast->k;
     plan_operand(&cast->context->gpu, pieces, &cast->operand[0]);
     plan_operand(&cast->context->gpu, pieces, &cast->operand[1]);
-    cast->parts = limit == 0 ? 1 : (int)((k + limit - 1) / limit);
+    const int64_t k = pieces > 1 ? round_up(cast->k, APEX_VECTOR) : cast->k;
+    const int64_t part = pieces > 1 ? (int64_t)1 << formats[cast->format].part_log2 : k;
+    cast->parts = (int)((k + part - 1) / part);
+    cast->part_k = part * pieces;
     cast->total_k = k * pieces;
-    cast->part_k = cast->parts == 1
-                       ? cast->total_k
-                       : round_up((k + cast->parts - 1) / cast->parts, APEX_VECTOR) * pieces;
-    /* Rounding up may have left the last part without any K. */
-    if (cast->parts > 1)
-        cast->parts = (int)((cast->total_k + cast->part_k - 1) / cast->part_k);
 }
 
 int64_t cast_part_k(const struct cast *cast, int i)
@@ -112,9 +107,12 @@ static int32_t *prediction_of(struct scratch_state *state, const struct cast_ope
     return &state->predictions[h >> 54]; /* 10 bits: APEX_PREDICTIONS */
 }
 
-static struct apex_target target_of(const struct cast_operand *o)
+static struct apex_target target_of(const struct cast *cast, const struct cast_operand *o)
 {
-    return (struct apex_target){o->copy, o->copy_ld, o->copy_stride, o->k_along_rows};
+    return (struct apex_target){.data = o->copy, .ld = o->copy_ld, .stride = o->copy_stride,
+                                .k = round_up(cast->k, APEX_VECTOR),
+                                .part_log2 = formats[cast->format].part_log2,
+                                .k_along_rows = o->k_along_rows};
 }
 
 static uint64_t elements_of(const struct cast_operand *o)
@@ -129,7 +127,7 @@ static struct apex_cast_params params_of(const struct cast *cast, const struct k
     const bool device = cast->device_scalars, counted = kernels->sites != NULL;
     return (struct apex_cast_params){
         .source = {a->source, b->source},
-        .target = {target_of(a), target_of(b)},
+        .target = {target_of(cast, a), target_of(cast, b)},
         .blocks_of_a = a->blocks,
         .blocks = a->blocks + b->blocks,
         .mode = cast->mode,
