@@ -47,6 +47,8 @@ int main(int argc, char **argv)
     suite_add_tcase(suite, tcase_memory());
     suite_add_tcase(suite, tcase_fault());
     suite_add_tcase(suite, tcase_load());
+    suite_add_tcase(suite, tcase_limits());
+    suite_add_tcase(suite, tcase_mutate());
     suite_add_tcase(suite, tcase_race());
     suite_add_tcase(suite, tcase_arena());
     runner = srunner_create(suite);

@@ -142,6 +142,43 @@ START_TEST(test_facts)
 }
 END_TEST
 
+/* One declaration of several variables. */
+START_TEST(test_lists)
+{
+    static const char ptx[] =
+        HEAD ".global .align 8 .u32 a = 3, b[3] = {4, 5, 6}, c;\n.const .v2 .f32 d[2], e;\n"
+             ".entry k(.param .b64 out)\n{\n.reg .b32 %r<3>; .reg .b64 %q;\n"
+             ".shared .align 16 .b32 s, t[2], u;\n.local .b32 x, y;\n.param .b32 in, other;\n"
+             "ld.param.b64 %q, [out];\nst.shared.b32 [u], 1;\nst.shared.b32 [s], 2;\n"
+             "st.local.b32 [x], 4;\nst.local.b32 [y], 8;\n"
+             "ld.shared.b32 %r0, [u];\nld.shared.b32 %r1, [s];\nadd.u32 %r0, %r0, %r1;\n"
+             "ld.local.b32 %r1, [x];\nld.local.b32 %r2, [y];\nadd.u32 %r0, %r0, %r1;\n"
+             "add.u32 %r0, %r0, %r2;\nld.global.b32 %r1, [b+8];\nadd.u32 %r0, %r0, %r1;\n"
+             "st.global.b32 [%q], %r0;\nret;\n}\n";
+    static const struct {
+        const char *name;
+        size_t bytes;
+    } variables[] = {{"a", 4}, {"b", 12}, {"c", 4}, {"d", 16}, {"e", 8}};
+    struct device dev;
+    uint32_t *out;
+
+    device_open(&dev, ptx);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        void *address;
+        size_t bytes;
+
+        ck_assert(sg_module_global(dev.module, variables[i].name, &address, &bytes));
+        ck_assert_msg(bytes == variables[i].bytes, "%s: %zu bytes", variables[i].name, bytes);
+    }
+    ck_assert_uint_eq(*(uint32_t *)device_variable(&dev, "a"), 3);
+    ck_assert_uint_eq(sg_module_kernel(dev.module, "k")->static_shared, 36);
+    out = device_alloc(&dev, 4);
+    device_run(&dev, "k", DIM1(1), DIM1(1), 0, ARGS(&out));
+    ck_assert_uint_eq(*out, 1 + 2 + 4 + 8 + 6);
+    device_close(&dev);
+}
+END_TEST
+
 /* Two texts: a function and a variable of one used by the other. */
 START_TEST(test_link)
 {
@@ -213,6 +250,7 @@ TCase *tcase_load(void)
     tcase_add_loop_test(tc, test_cut_short, 0,
                         (int)(engine_flow_source_count + engine_memory_source_count));
     tcase_add_test(tc, test_facts);
+    tcase_add_test(tc, test_lists);
     tcase_add_test(tc, test_link);
     tcase_add_test(tc, test_twice);
     return tc;

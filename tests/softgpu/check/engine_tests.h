@@ -12,6 +12,8 @@ TCase *tcase_warp(void);
 TCase *tcase_memory(void);
 TCase *tcase_fault(void);
 TCase *tcase_load(void);
+TCase *tcase_limits(void);
+TCase *tcase_mutate(void);
 TCase *tcase_race(void);
 TCase *tcase_arena(void);
 

@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
+enum { MAX_REGS = 1 << 20 }; /* of a function */
+
 /* Registers under one name: %r<100>, or a single one when count is 0. */
 struct reg_family {
     unsigned first, count;
@@ -24,7 +26,8 @@ static struct reg_family *family_of(const struct parser *ps, const char *name, u
     }
     while (end > 0 && isdigit((unsigned char)name[end - 1]))
         end--;
-    if (end == len || end >= sizeof prefix)
+    /* the number is written as the declaration counts: no more than a few digits, no 007 */
+    if (end == len || end >= sizeof prefix || len - end > 8 || (name[end] == '0' && len - end > 1))
         return NULL;
     memcpy(prefix, name, end);
     prefix[end] = 0;
@@ -53,7 +56,12 @@ static void parse_regs(struct parser *ps)
 
         f->first = ps->func->nregs;
         if (lex_accept(lx, '<')) {
-            f->count = (unsigned)parse_int(ps);
+            unsigned line = lx->token_line;
+            uint64_t count = parse_int(ps);
+
+            if (count == 0 || count > MAX_REGS || f->first + count > MAX_REGS)
+                loader_fail(ps->ld, line, "%llu registers %s", (unsigned long long)count, name);
+            f->count = (unsigned)count;
             lex_expect(lx, '>');
         }
         for (unsigned k = 0; k < (f->count ? f->count : 1); k++)
@@ -67,9 +75,10 @@ static void parse_regs(struct parser *ps)
 
 static void parse_local_vars(struct parser *ps, enum ptx_space space)
 {
-    do {
-        struct ptx_var *var = parse_var(ps, space, (struct linkage){0});
+    struct ptx_var *var = NULL;
 
+    do {
+        var = parse_var(ps, space, (struct linkage){0}, var);
         *(struct ptx_var **)pool_push(&ps->ld->pool, (void **)&ps->func->var, &ps->func->nvars,
                                       &ps->func->vars_room, sizeof var) = var;
         map_put(&ps->scope->vars, &ps->ld->pool, var->name, var);
@@ -97,6 +106,7 @@ static struct ptx_operand *parse_list(struct parser *ps, char close, unsigned *n
     unsigned room = 0;
 
     *n_p = 0;
+    nest(ps);
     while (!lex_accept(&ps->lx, close)) {
         struct ptx_operand one = parse_operand(ps);
 
@@ -104,6 +114,7 @@ static struct ptx_operand *parse_list(struct parser *ps, char close, unsigned *n
         if (!lex_is(&ps->lx, close))
             lex_expect(&ps->lx, ',');
     }
+    ps->nesting--;
     return list;
 }
 
@@ -145,7 +156,9 @@ static struct ptx_operand parse_operand(struct parser *ps)
         o.kind = O_MEM;
         o.n = 1;
         o.list = pool_alloc(&ps->ld->pool, sizeof *o.list);
+        nest(ps);
         *o.list = parse_operand(ps);
+        ps->nesting--;
         if (o.list->kind == O_SYMBOL) {
             o.off = o.list->off;
             o.list->off = 0;
@@ -191,7 +204,9 @@ static struct ptx_operand parse_operand(struct parser *ps)
         o.off = (int64_t)parse_int(ps);
     if (lex_accept(lx, '|')) {
         o.second = pool_alloc(&ps->ld->pool, sizeof *o.second);
+        nest(ps);
         *o.second = parse_operand(ps);
+        ps->nesting--;
     }
     return o;
 }
@@ -294,6 +309,9 @@ static void open_scope(struct parser *ps)
     struct scope *s = pool_alloc(&ps->ld->pool, sizeof *s);
 
     s->up = ps->scope;
+    s->depth = s->up ? s->up->depth + 1 : 0;
+    if (s->depth > MAX_NESTING)
+        loader_fail(ps->ld, ps->lx.token_line, "blocks nested too deeply");
     ps->scope = s;
 }
 

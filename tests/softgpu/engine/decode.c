@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Decoder: the program of one kernel. Collects the functions it may call, lays out shared memory,
- * decodes each function and connects branches. A register that is written once, by a move of
- * something constant during a launch or block, is not moved at all: its uses name the source. */
-#include "decode.h"
+ * Decoder: the program of one kernel. Decodes each function that the kernel may run and connects
+ * branches. */
+#include "layout.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -104,7 +103,7 @@ static bool is_flow(const struct ptx_insn *in)
     return !op_find(in->mnemonic) && mnemonic_form(&f, &family) && family->flow;
 }
 
-/* Has decode_constants() made this instruction's result a constant? */
+/* Has find_constants() made this instruction's result a constant? */
 static bool folded(const struct decoder *d, const struct ptx_insn *in)
 {
     return in->guard < 0 && in->n >= 1 && in->operand[0].kind == O_REG &&
@@ -150,163 +149,12 @@ static void decode_guarded(struct decoder *d, const struct ptx_insn *in)
     }
 }
 
-/* How often each register may be written: as the first operand of anything. */
-static void count_writes(const struct ptx_operand *o, uint8_t *writes)
-{
-    if (o->kind == O_REG && writes[o->reg] < 2)
-        writes[o->reg]++;
-    if (o->kind == O_VECTOR || o->kind == O_PAREN)
-        for (unsigned k = 0; k < o->n; k++)
-            count_writes(&o->list[k], writes);
-    if (o->second)
-        count_writes(o->second, writes);
-}
-
-/* A move, conversion of an address or parameter load whose source never changes within a block. */
-static bool constant_source(struct decoder *d, const struct ptx_insn *in, struct ref *out)
-{
-    const struct ptx_operand *dest = &in->operand[0], *src = &in->operand[1];
-    unsigned width = reg_width(d, dest->reg);
-    struct form f = {.insn = in};
-    const struct ptx_var *var;
-
-    if (in->n != 2 || (width != 4 && width != 8))
-        return false;
-    if (strncmp(in->mnemonic, "ld.param.", 9) == 0) {
-        enum ptx_type type;
-
-        f.used = 1;
-        type = form_type(&f);
-        if (!type || !form_done(&f) || src->kind != O_MEM || src->list->kind != O_SYMBOL)
-            return false;
-        var = src->list->var;
-        if (!var || !var->in_buffer || (uint64_t)src->off + ptx_type_bytes(type) > var->bytes)
-            return false;
-        *out = ref_fill(d, (struct fill){.kind = FILL_PARAM, .width = (uint8_t)width,
-                                         .bytes = (uint8_t)ptx_type_bytes(type),
-                                         .sign = type >= T_S8 && type <= T_S64,
-                                         .value = var->offset + (uint64_t)src->off});
-        return ptx_type_bytes(type) <= width;
-    }
-    if (strcmp(in->mnemonic, "cvta.to.global.u64") && strcmp(in->mnemonic, "cvta.global.u64") &&
-        strcmp(in->mnemonic, "cvta.to.const.u64") && strcmp(in->mnemonic, "cvta.const.u64") &&
-        strcmp(in->op, "mov"))
-        return false;
-    if (strcmp(in->op, "mov") == 0 &&
-        ptx_type_bytes(ptx_type_of(in->nmods ? in->mod[0] : "")) > width)
-        return false;
-    switch (src->kind) {
-    case O_REG:
-        *out = d->reg[src->reg].ref;
-        return d->reg[src->reg].constant && reg_width(d, src->reg) == width;
-    case O_IMM:
-        *out = ref_source(d, src, letter_of(ptx_type_of(in->mod[in->nmods - 1])));
-        return true;
-    case O_SREG:
-        return sreg_ref(d, src->name, width, out);
-    case O_SYMBOL:
-        return symbol_ref(d, src, width, out);
-    default:
-        return false;
-    }
-}
-
-static void find_constants(struct decoder *d)
-{
-    const struct ptx_func *f = d->func;
-    uint8_t *writes = pool_alloc(&d->ld->pool, f->nregs + 1);
-
-    for (unsigned k = 0; k < f->nparams; k++)
-        if (f->param[k]->in_reg)
-            writes[f->param[k]->reg]++;
-    for (unsigned k = 0; k < f->ninsns; k++)
-        if (f->insn[k].n)
-            count_writes(&f->insn[k].operand[0], writes);
-    for (unsigned k = 0; k < f->ninsns; k++) {
-        const struct ptx_insn *in = &f->insn[k];
-        struct ref ref;
-
-        if (in->guard < 0 && in->n == 2 && in->operand[0].kind == O_REG &&
-            writes[in->operand[0].reg] == 1 && constant_source(d, in, &ref)) {
-            struct reg_place *r = &d->reg[in->operand[0].reg];
-
-            r->placed = r->constant = true;
-            r->ref = ref;
-        }
-    }
-}
-
-static uint32_t align_to(uint32_t n, uint32_t to)
-{
-    return to ? (n + to - 1) / to * to : n;
-}
-
-/* Parameter variables are rows of words in the frame. */
-static void place_param(struct decoder *d, struct ptx_var *var)
-{
-    var->offset = d->frame_bytes;
-    d->frame_bytes += (uint32_t)((var->bytes + 3) / 4 * ROW);
-}
-
-/* Rows for a device function's parameters and results come first, so that callers know them. */
-static void place_formals(struct decoder *d, struct ptx_func *func, struct routine *r)
-{
-    uint32_t *off = keep(d, 2 * (func->nparams + func->nrets + 1) * sizeof *off);
-
-    d->frame_bytes = FRAME_HEADER;
-    r->name = func->name;
-    r->nparams = func->nparams;
-    r->nrets = func->nrets;
-    r->param_off = off;
-    r->param_words = off + func->nparams;
-    r->ret_off = off + 2 * func->nparams;
-    r->ret_words = off + 2 * func->nparams + func->nrets;
-    if (!func->entry) {
-        for (unsigned k = 0; k < func->nparams; k++) {
-            place_param(d, func->param[k]);
-            off[k] = func->param[k]->offset;
-            off[func->nparams + k] = (uint32_t)(func->param[k]->bytes + 3) / 4;
-        }
-        for (unsigned k = 0; k < func->nrets; k++) {
-            place_param(d, func->ret[k]);
-            off[2 * func->nparams + k] = func->ret[k]->offset;
-            off[2 * func->nparams + func->nrets + k] = (uint32_t)(func->ret[k]->bytes + 3) / 4;
-        }
-    }
-    r->frame_bytes = d->frame_bytes;
-}
-
-static void place_body_vars(struct decoder *d)
-{
-    uint32_t preds = 0;
-
-    for (unsigned k = 0; k < d->func->nvars; k++) {
-        struct ptx_var *var = d->func->var[k];
-
-        if (var->space == SPACE_PARAM) {
-            place_param(d, var);
-        } else if (var->space == SPACE_LOCAL) {
-            d->local_bytes = align_to(d->local_bytes, var->align);
-            var->offset = d->local_bytes;
-            d->local_bytes += (uint32_t)var->bytes;
-        }
-    }
-    d->local_bytes = align_to(d->local_bytes, 16);
-    for (unsigned k = 0; k < d->func->nregs; k++) {
-        if (d->func->reg[k] == T_PRED) {
-            d->reg[k].placed = true;
-            d->reg[k].ref = (struct ref){d->frame_bytes + 4 * preds++, BASE_FRAME};
-        }
-    }
-    d->frame_bytes += align_to(4 * preds, ROW);
-}
-
 static void decode_func(struct decoder *d, struct ptx_func *func)
 {
     unsigned entry = d->n;
 
     d->func = func;
-    d->routine = &d->program->routine[func->index];
+    d->routine = &d->program->routine[func->slot];
     d->frame_bytes = d->routine->frame_bytes;
     d->local_bytes = 0;
     d->reg = pool_alloc(&d->ld->pool, (func->nregs + 1) * sizeof *d->reg);
@@ -329,6 +177,8 @@ static void decode_func(struct decoder *d, struct ptx_func *func)
             decode_plain(d, in);
     }
     d->insn_at[func->ninsns] = d->n;
+    if (d->frame_bytes > MAX_STACK)
+        loader_fail(d->ld, func->line, "%s needs too many registers", func->name);
     /* a body that ends without ret or exit */
     if (func->entry) {
         emit(d, op_exit, func->line);
@@ -355,165 +205,7 @@ static void decode_func(struct decoder *d, struct ptx_func *func)
     d->routine->local_bytes = d->local_bytes;
     d->routine->entry = d->code + entry; /* moved when the code is final */
     d->insn_at = NULL;
-    d->routine->name = func->name;
     func->mark = entry + 1;
-}
-
-/* What a kernel reaches. */
-struct reach {
-    struct ptx_func **func;
-    unsigned n, room;
-};
-
-static void reach_func(struct decoder *d, struct reach *r, struct ptx_func *func);
-
-static void reach_operand(struct decoder *d, struct reach *r, const struct ptx_operand *o)
-{
-    for (unsigned k = 0; k < o->n; k++)
-        reach_operand(d, r, &o->list[k]);
-    if (o->kind == O_SYMBOL && !o->var && !o->label) {
-        struct ptx_func *f = map_get(&d->module->funcs, o->name);
-        struct ptx_var *v = map_get(&d->module->vars, o->name);
-
-        if (f)
-            reach_func(d, r, f);
-        if (v && v->space == SPACE_SHARED)
-            v->mark = 1;
-    }
-}
-
-/* An indirect call may reach every function whose address is in a variable. */
-static void reach_pointers(struct decoder *d, struct reach *r)
-{
-    d->indirect = true;
-    for (unsigned v = 0; v < d->module->nvars; v++) {
-        for (unsigned k = 0; k < d->module->var[v]->ninit; k++) {
-            const char *name = d->module->var[v]->init[k].symbol;
-            struct ptx_func *f = name ? map_get(&d->module->funcs, name) : NULL;
-
-            if (f && !f->entry)
-                reach_func(d, r, f);
-        }
-    }
-    for (unsigned k = 0; k < d->module->nfuncs; k++) {
-        struct ptx_func *f = d->module->func[k];
-
-        /* or in a register, anywhere: another kernel may have stored it */
-        for (unsigned n = 0; n < f->ninsns; n++)
-            if (strcmp(f->insn[n].op, "mov") == 0 && f->insn[n].n == 2)
-                reach_operand(d, r, &f->insn[n].operand[1]);
-    }
-}
-
-static void reach_func(struct decoder *d, struct reach *r, struct ptx_func *func)
-{
-    if (func->mark || !func->has_body)
-        return;
-    func->mark = 1;
-    *(struct ptx_func **)pool_push(&d->ld->pool, (void **)&r->func, &r->n, &r->room, sizeof func) = func;
-    for (unsigned k = 0; k < func->ninsns; k++) {
-        const struct ptx_insn *in = &func->insn[k];
-
-        for (unsigned o = 0; o < in->n; o++)
-            reach_operand(d, r, &in->operand[o]);
-        if (strcmp(in->op, "call") == 0 && !d->indirect)
-            for (unsigned o = 0; o < in->n && o < 2; o++)
-                if (in->operand[o].kind == O_REG)
-                    reach_pointers(d, r);
-    }
-}
-
-static void place_shared(struct decoder *d, const struct reach *r)
-{
-    uint32_t off = 0, dynamic_align = 16;
-
-    for (unsigned pass = 0; pass < 2; pass++) {
-        for (unsigned k = 0; k < r->n + 1; k++) {
-            bool outer = k == r->n;
-            unsigned n = outer ? d->module->nvars : r->func[k]->nvars;
-
-            for (unsigned v = 0; v < n; v++) {
-                struct ptx_var *var = outer ? d->module->var[v] : r->func[k]->var[v];
-                bool dynamic = var->external && var->bytes == 0;
-
-                if (var->space != SPACE_SHARED || (outer && !var->mark) || dynamic != (pass == 1))
-                    continue;
-                if (dynamic) {
-                    var->offset = d->program->dynamic_offset;
-                    continue;
-                }
-                off = align_to(off, var->align);
-                var->offset = off;
-                off += (uint32_t)var->bytes;
-            }
-        }
-        for (unsigned v = 0; v < d->module->nvars; v++) {
-            const struct ptx_var *var = d->module->var[v];
-
-            if (var->space == SPACE_SHARED && var->mark && var->align > dynamic_align)
-                dynamic_align = var->align;
-        }
-        if (pass == 0) {
-            d->program->shared_bytes = off;
-            d->program->dynamic_offset = align_to(off, dynamic_align);
-        }
-    }
-    d->program->kernel.static_shared = d->program->shared_bytes;
-}
-
-/* Frames and local memory of the deepest chain of calls. Recursion gets a fixed allowance. */
-enum { RECURSION_FRAMES = 1 << 20, RECURSION_LOCAL = 32 << 10, ALLOCA_LOCAL = 64 << 10 };
-
-static bool deepest(struct decoder *d, struct ptx_func *func, unsigned *path, uint32_t *frames_p,
-                    uint32_t *local_p)
-{
-    const struct routine *r = &d->program->routine[func->index];
-    uint32_t frames = 0, local = 0;
-
-    if (path[func->index])
-        return false;
-    path[func->index] = 1;
-    for (unsigned k = 0; k < func->ninsns; k++) {
-        const struct ptx_insn *in = &func->insn[k];
-
-        if (strcmp(in->op, "call"))
-            continue;
-        for (unsigned o = 0; o < in->n && o < 2; o++) {
-            const struct ptx_operand *call = &in->operand[o];
-            struct ptx_func *to;
-            uint32_t f, l;
-
-            if (call->kind != O_SYMBOL || call->var)
-                continue;
-            to = map_get(&d->module->funcs, call->name);
-            if (!to || !to->has_body)
-                continue;
-            if (!deepest(d, to, path, &f, &l))
-                return false;
-            frames = f > frames ? f : frames;
-            local = l > local ? l : local;
-        }
-    }
-    path[func->index] = 0;
-    *frames_p = frames + r->frame_bytes;
-    *local_p = local + r->local_bytes;
-    return true;
-}
-
-static void size_stacks(struct decoder *d, struct ptx_func *kernel)
-{
-    unsigned *path = pool_alloc(&d->ld->pool, (d->module->nfuncs + 1) * sizeof *path);
-    struct program *p = d->program;
-
-    p->kernel.local_bytes = p->routine[kernel->index].local_bytes;
-    if (!d->indirect && deepest(d, kernel, path, &p->stack_bytes, &p->local_bytes)) {
-        p->kernel.local_bytes = p->local_bytes;
-    } else {
-        p->stack_bytes = p->routine[kernel->index].frame_bytes + RECURSION_FRAMES;
-        p->local_bytes = p->kernel.local_bytes + RECURSION_LOCAL;
-    }
-    if (p->has_alloca)
-        p->local_bytes += ALLOCA_LOCAL;
 }
 
 static void finish_code(struct decoder *d, const struct reach *r)
@@ -549,7 +241,7 @@ static void finish_code(struct decoder *d, const struct reach *r)
     p->tally[d->n] = sum;
     p->has_flops = sum.f16 || sum.bf16 || sum.f32 || sum.f64;
     for (unsigned k = 0; k < r->n; k++) {
-        struct routine *routine = &p->routine[r->func[k]->index];
+        struct routine *routine = &p->routine[r->func[k]->slot];
 
         routine->entry = p->code + (r->func[k]->mark - 1);
     }
@@ -579,17 +271,18 @@ void decode_program(struct decoder *d, struct ptx_func *kernel)
         d->module->func[k]->mark = 0;
     for (unsigned k = 0; k < d->module->nvars; k++)
         d->module->var[k]->mark = 0;
-    reach_func(d, &r, kernel);
-    place_shared(d, &r);
-    p->nroutines = d->module->nfuncs;
+    reach_kernel(d, &r, kernel);
+    place_shared(d, &r, kernel);
+    /* indirect calls find a function by its number in the module */
+    p->nroutines = d->indirect ? d->module->nfuncs : r.n;
     p->routine = keep(d, (p->nroutines + 1) * sizeof *p->routine);
     for (unsigned k = 0; k < r.n; k++)
-        place_formals(d, r.func[k], &p->routine[r.func[k]->index]);
+        place_formals(d, r.func[k], &p->routine[r.func[k]->slot]);
     for (unsigned k = 0; k < r.n; k++)
         decode_func(d, r.func[k]);
     finish_code(d, &r);
-    p->entry = p->routine[kernel->index].entry;
-    size_stacks(d, kernel);
+    p->entry = p->routine[kernel->slot].entry;
+    size_stacks(d, &r, kernel);
     p->kernel.registers = estimate_registers(kernel);
     p->kernel.max_threads = kernel->max_threads ? kernel->max_threads : 1024;
 }

@@ -9,6 +9,9 @@
 #include "memory.h"
 #include "ptx.h"
 
+/* Rows of registers and parameters that the calls of a warp may take, in bytes. */
+enum { MAX_STACK = 256 << 20 };
+
 /* Where a value is. */
 struct ref {
     uint32_t off;
@@ -81,6 +84,9 @@ void form_take_hints(struct form *f);
 
 /* Operand k; there must be one. */
 const struct ptx_operand *operand(const struct decoder *d, const struct form *f, unsigned k);
+
+/* Do bytes from the offset on lie in the variable? */
+bool in_var(const struct ptx_var *var, int64_t off, uint64_t bytes);
 
 /* Appends an instruction; the pointer is good until the next one. */
 struct insn *emit(struct decoder *d, op_fn fn, unsigned line);

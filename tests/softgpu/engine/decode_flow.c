@@ -52,8 +52,11 @@ static void brx_decode(struct decoder *d, const struct form *f)
         loader_fail(d->ld, d->line, "%s: no list of branch targets", d->mnemonic);
     t = keep(d, sizeof *t + list->ntargets * sizeof *t->target);
     t->n = list->ntargets;
-    for (unsigned k = 0; k < t->n; k++)
+    for (unsigned k = 0; k < t->n; k++) {
+        if (!list->targets[k]->placed)
+            loader_fail(d->ld, d->line, "%s: no label %s", d->mnemonic, list->targets[k]->name);
         t->target[k] = (const struct insn *)(uintptr_t)list->targets[k]->at;
+    }
     i = emit(d, op_switch, f->insn->line);
     insn_src(i, 1, index);
     i->table = t;
@@ -278,7 +281,7 @@ static void call_decode(struct decoder *d, const struct form *f)
     } else if (to->kind == O_SYMBOL && !to->var) {
         func = map_get(&d->module->funcs, to->name);
         if (func && func->has_body)
-            call->callee = &d->program->routine[func->index];
+            call->callee = &d->program->routine[func->slot];
         else
             fn = builtin(to->name);
         if (!fn)

@@ -161,7 +161,7 @@ static void load_entry_param(struct decoder *d, const struct form *f, const stru
         struct insn *i;
 
         check_width(d, f, width);
-        if (off + (k + 1) * f->size > var->bytes)
+        if (!in_var(var, (int64_t)(off + k * f->size), f->size))
             loader_fail(d->ld, d->line, "%s: past the end of parameter %s", d->mnemonic, var->name);
         if (row == UINT32_MAX)
             continue;
@@ -176,8 +176,10 @@ static void load_entry_param(struct decoder *d, const struct form *f, const stru
 
 /* Parameters and results of device functions: words in the frame. */
 static void access_frame(struct decoder *d, const struct form *f, const struct ptx_operand *list,
-                         const struct address *at, bool store)
+                         const struct address *at, int64_t off, bool store)
 {
+    if (at->var && !in_var(at->var, off, f->n * f->size))
+        loader_fail(d->ld, d->line, "%s: past the end of parameter %s", d->mnemonic, at->var->name);
     for (unsigned k = 0; k < f->n; k++) {
         struct ref value = {0};
         unsigned width = 4;
@@ -216,7 +218,7 @@ static void ld_decode(struct decoder *d, const struct form *f)
         return;
     }
     if (f->kind == SPACE_PARAM && (at.var || !d->func->entry)) {
-        access_frame(d, f, list, &at, false);
+        access_frame(d, f, list, &at, operand(d, f, 1)->off, false);
         return;
     }
     rows = keep(d, (n + 1) * sizeof *rows);
@@ -255,7 +257,7 @@ static void st_decode(struct decoder *d, const struct form *f)
 
     memory_operand(d, operand(d, f, 0), &at);
     if (f->kind == SPACE_PARAM) {
-        access_frame(d, f, list, &at, true);
+        access_frame(d, f, list, &at, operand(d, f, 0)->off, true);
         return;
     }
     rows = keep(d, 2 * n * sizeof *rows);

@@ -81,6 +81,7 @@ struct sg_launch {
     bool check_races;      /* report conflicting shared and global accesses without synchronisation */
     unsigned workers;      /* CPU threads; 0: as many as there are cores */
     uint64_t order_seed;   /* 0: blocks in order; else a permutation of them */
+    uint32_t turns;        /* of a block's warps, after which it counts as endless; 0: 2^20 */
     uint32_t sms;          /* multiprocessors, for %nsmid and %smid; 0: 1 */
     void (*print)(void *arg, const char *text, size_t len); /* device printf; NULL: dropped */
     void *print_arg;

@@ -58,6 +58,9 @@ const struct insn *fault(struct warp *w, const struct insn *i, enum sg_fault_kin
     va_start(ap, format);
     vsnprintf(what, sizeof what, format, ap);
     va_end(ap);
+    /* one line, whatever text of the program's is in it */
+    for (char *c = what; *c; c++)
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
     pthread_mutex_lock(&lock);
     if (f->kind == SG_OK) {
         f->kind = kind;

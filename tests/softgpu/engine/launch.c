@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { MAX_THREADS = 1024, MAX_SHARED = 232448, PATIENCE = 64, MAX_RESIDENT = 4096 };
+enum { MAX_THREADS = 1024, PATIENCE = 64, MAX_RESIDENT = 4096 };
 
 /* Other CPU threads are woken for work that takes longer than this, judged by the first blocks. */
 enum { PROBE_BLOCKS = 8, WORTH_NS = 100000 };
@@ -286,7 +286,7 @@ enum sg_fault_kind sg_launch_run(const struct sg_launch *launch, struct sg_count
 {
     static _Atomic uint64_t serial;
     const struct program *p = (const struct program *)(const void *)launch->kernel;
-    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    uint64_t shared, threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     struct run run = {.launch = launch, .program = p, .fault = fault_p};
     struct sg_counts counts = {0};
     size_t rows = (p->launch_bytes + 63) / 64 * 64;
@@ -295,15 +295,14 @@ enum sg_fault_kind sg_launch_run(const struct sg_launch *launch, struct sg_count
 
     *fault_p = (struct sg_fault){0};
     run.nblocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    run.shared_bytes = p->dynamic_offset + launch->dynamic_shared;
-    if (run.shared_bytes < p->shared_bytes)
-        run.shared_bytes = p->shared_bytes;
+    shared = (uint64_t)p->dynamic_offset + launch->dynamic_shared;
     if (threads == 0 || run.nblocks == 0 || threads > MAX_THREADS || launch->block[2] > 64)
         return refuse(fault_p, launch, "a grid or block dimension out of bounds");
     if (threads > launch->kernel->max_threads)
         return refuse(fault_p, launch, "more threads per block than it was compiled for");
-    if (run.shared_bytes > MAX_SHARED)
+    if (shared > MAX_SHARED)
         return refuse(fault_p, launch, "too much shared memory");
+    run.shared_bytes = (uint32_t)shared;
     run.nthreads = (uint32_t)threads;
     run.nwarps = (run.nthreads + LANES - 1) / LANES;
     run.serial = ++serial;

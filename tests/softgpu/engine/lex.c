@@ -3,6 +3,7 @@
 #include "lex.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,12 +51,16 @@ static void skip_blank(struct lexer *lx)
             while (lx->at < lx->end && *lx->at != '\n')
                 lx->at++;
         } else if (lx->end - lx->at >= 2 && lx->at[0] == '/' && lx->at[1] == '*') {
+            unsigned start = lx->line;
+
             lx->at += 2;
             while (lx->end - lx->at >= 2 && !(lx->at[0] == '*' && lx->at[1] == '/')) {
                 lx->line += *lx->at == '\n';
                 lx->at++;
             }
-            lx->at = lx->end - lx->at >= 2 ? lx->at + 2 : lx->end;
+            if (lx->end - lx->at < 2)
+                loader_fail(lx->ld, start, "comment without end");
+            lx->at += 2;
         } else {
             return;
         }
@@ -93,6 +98,7 @@ static void lex_number(struct lexer *lx)
     text[n] = 0;
     lx->token = TOK_NUMBER;
     lx->kind = IMM_INT;
+    errno = 0;
     if (hex && strchr("fF", text[1])) {
         lx->bits = strtoull(text + 2, &stop, 16);
         lx->kind = IMM_F32;
@@ -111,7 +117,8 @@ static void lex_number(struct lexer *lx)
     }
     if (*stop == 'U' || *stop == 'u')
         stop++;
-    if (*stop)
+    if (*stop || n == sizeof text - 1 || (errno == ERANGE && lx->kind == IMM_INT) ||
+        (lx->kind != IMM_INT && hex && n != (lx->kind == IMM_F32 ? 2 + 8 : 2 + 16)))
         loader_fail(lx->ld, lx->line, "bad number %s", text);
 }
 

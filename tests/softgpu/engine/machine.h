@@ -117,7 +117,7 @@ struct program {
 };
 
 /* Address windows: reserved, never mapped. A generic address inside one is an offset into it. */
-enum { WINDOW_BYTES = 16 << 20 };
+enum { WINDOW_BYTES = 16 << 20, MAX_SHARED = 227 << 10 /* of a block */ };
 enum window { WINDOW_SHARED, WINDOW_LOCAL, WINDOW_CODE, WINDOWS };
 uint64_t window_base(enum window which); /* 0: could not be reserved */
 extern uint64_t windows_at;              /* the first window, once reserved */

@@ -109,15 +109,16 @@ static void fill(uintptr_t base, size_t bytes)
     memset((void *)(inner + done), POISON, base + bytes - (inner + done));
 }
 
-/* Gives the pages of a freed allocation back to the system. */
-static void drop(uintptr_t base, size_t bytes)
+/* Gives the pages inside of a large allocation back to the system: [*inner_p, *end_p), then zeros. */
+static bool drop(uintptr_t base, size_t bytes, uintptr_t *inner_p, uintptr_t *end_p)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uintptr_t inner = (base + page - 1) & ~(page - 1), end = (base + bytes) & ~(page - 1);
 
-    if (bytes >= LARGE && end > inner)
-        (void)!mmap((void *)inner, end - inner, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *inner_p = (base + page - 1) & ~(page - 1);
+    *end_p = (base + bytes) & ~(page - 1);
+    return bytes >= LARGE &&
+           mmap((void *)*inner_p, *end_p - *inner_p, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
 static uint32_t block_new(struct sg_arena *a)
@@ -270,6 +271,21 @@ void *sg_arena_alloc(struct sg_arena *a, size_t bytes)
     return (void *)base;
 }
 
+void sg_arena_clear(struct sg_arena *a, void *p)
+{
+    uintptr_t inner, end;
+    struct sg_range r;
+
+    if (!sg_arena_find(a, (uintptr_t)p, &r))
+        return;
+    if (drop(r.base, r.bytes, &inner, &end)) {
+        memset((void *)r.base, 0, inner - r.base);
+        memset((void *)end, 0, r.base + r.bytes - end);
+    } else {
+        memset((void *)r.base, 0, r.bytes);
+    }
+}
+
 /* Joins block k with its free successor. */
 static void join(struct sg_arena *a, uint32_t k)
 {
@@ -289,7 +305,7 @@ static void join(struct sg_arena *a, uint32_t k)
 
 int sg_arena_free(struct sg_arena *a, void *p)
 {
-    uintptr_t addr = (uintptr_t)p;
+    uintptr_t addr = (uintptr_t)p, inner, end;
     uint32_t k;
     size_t bytes;
 
@@ -303,7 +319,7 @@ int sg_arena_free(struct sg_arena *a, void *p)
     }
     bytes = a->block[k].bytes;
     cover(a, addr, bytes, 0);
-    drop(addr, bytes);
+    drop(addr, bytes, &inner, &end);
     a->used -= bytes;
     a->block[k].bytes = 0;
     join(a, k);

@@ -26,6 +26,8 @@ void sg_arena_delete(struct sg_arena *arena);
 /* Fresh memory is poisoned with bytes 0xff (NaN as float, half and double; -1 as an integer).
  * NULL: out of memory or bytes == 0. Never the same base right after a free unless reuse is set. */
 void *sg_arena_alloc(struct sg_arena *arena, size_t bytes);
+/* Zeros in all of the live allocation at p; pages that stay untouched then cost no memory. */
+void sg_arena_clear(struct sg_arena *arena, void *p);
 /* 0, or -1 when p is not the base of a live allocation */
 int sg_arena_free(struct sg_arena *arena, void *p);
 void sg_arena_set_reuse(struct sg_arena *arena, bool reuse); /* default true: lowest free address first */

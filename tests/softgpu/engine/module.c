@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* Bytes: of a kernel's parameters, as PTX has it; of all variables of a module. */
+enum { MAX_PARAMS = 32764 };
+#define MAX_VARIABLES ((uint64_t)8 << 30)
+/* Memory a load may take: far more than a compiler's output needs. */
+#define LOAD_BYTES ((size_t)256 << 20)
+enum { LOAD_BYTES_PER_BYTE = 64 };
+
 struct global {
     char *name;
     void *address;
@@ -109,6 +116,8 @@ bool sg_mnemonic_known(const char *mnemonic)
 
 static void place_vars(struct loader *ld, struct ptx_module *m, struct sg_module *out)
 {
+    uint64_t total = 0;
+
     out->global = calloc(m->nvars + 1, sizeof *out->global);
     out->consts = calloc(m->nvars + 1, sizeof *out->consts);
     for (unsigned k = 0; k < m->nvars; k++) {
@@ -120,11 +129,12 @@ static void place_vars(struct loader *ld, struct ptx_module *m, struct sg_module
             continue;
         if (var->external)
             loader_fail(ld, var->line, "variable %s is not defined", var->name);
-        p = sg_arena_alloc(out->vars, var->bytes ? var->bytes : 1);
+        total += var->bytes;
+        p = total > MAX_VARIABLES ? NULL : sg_arena_alloc(out->vars, var->bytes ? var->bytes : 1);
         if (!p || !out->global || !out->consts)
             loader_fail(ld, var->line, "no memory for variable %s of %llu bytes", var->name,
                         (unsigned long long)var->bytes);
-        memset(p, 0, var->bytes ? var->bytes : 1);
+        sg_arena_clear(out->vars, p);
         g = &out->global[out->nglobals];
         var->address = (uintptr_t)p;
         g->name = strdup(var->name);
@@ -176,14 +186,22 @@ static void init_vars(struct loader *ld, struct ptx_module *m)
     }
 }
 
+/* Notes each mnemonic once. Functions that no kernel calls are not decoded; their instructions must
+ * be known all the same. */
 static void note_mnemonics(struct loader *ld, const struct ptx_module *m, struct sg_module *out)
 {
     struct map seen = {0};
     unsigned n = 0;
 
-    for (unsigned k = 0; k < m->nfuncs; k++)
-        for (unsigned i = 0; i < m->func[k]->ninsns; i++)
-            map_put(&seen, &ld->pool, m->func[k]->insn[i].mnemonic, (void *)(uintptr_t)1);
+    for (unsigned k = 0; k < m->nfuncs; k++) {
+        for (unsigned i = 0; i < m->func[k]->ninsns; i++) {
+            const struct ptx_insn *in = &m->func[k]->insn[i];
+
+            if (map_put(&seen, &ld->pool, in->mnemonic, (void *)(uintptr_t)1) &&
+                !sg_mnemonic_known(in->mnemonic))
+                loader_fail(ld, in->line, "unknown instruction %s", in->mnemonic);
+        }
+    }
     out->mnemonic = calloc(seen.n + 1, sizeof *out->mnemonic);
     if (!out->mnemonic)
         loader_fail(ld, 0, "out of memory");
@@ -191,19 +209,6 @@ static void note_mnemonics(struct loader *ld, const struct ptx_module *m, struct
         if (seen.entry[k].key)
             out->mnemonic[n++] = strdup(seen.entry[k].key);
     out->nmnemonics = n;
-}
-
-/* Functions that no kernel calls are not decoded; their instructions must be known all the same. */
-static void check_mnemonics(struct loader *ld, const struct ptx_module *m)
-{
-    for (unsigned k = 0; k < m->nfuncs; k++) {
-        for (unsigned i = 0; i < m->func[k]->ninsns; i++) {
-            const struct ptx_insn *in = &m->func[k]->insn[i];
-
-            if (!sg_mnemonic_known(in->mnemonic))
-                loader_fail(ld, in->line, "unknown instruction %s", in->mnemonic);
-        }
-    }
 }
 
 static void place_params(struct loader *ld, struct ptx_func *func, struct program *p)
@@ -222,6 +227,9 @@ static void place_params(struct loader *ld, struct ptx_func *func, struct progra
         off = (off + align - 1) / align * align;
         var->offset = off;
         var->in_buffer = true;
+        if (var->bytes > MAX_PARAMS || off + var->bytes > MAX_PARAMS)
+            loader_fail(ld, var->line, "kernel %s has more than %d bytes of parameters", func->name,
+                        MAX_PARAMS);
         param[k] = (struct sg_param){off, (uint32_t)var->bytes, align};
         off += (uint32_t)var->bytes;
     }
@@ -260,13 +268,15 @@ struct sg_module *sg_module_load(const char *const *ptx, const size_t *len, unsi
 
     ld.pool.exhausted = exhausted;
     ld.pool.arg = &ld;
+    ld.pool.limit = LOAD_BYTES;
+    for (unsigned k = 0; k < n; k++)
+        ld.pool.limit += LOAD_BYTES_PER_BYTE * len[k];
     if (out && !setjmp(ld.failed)) {
         out->vars = vars;
         for (unsigned k = 0; k < n; k++)
             ptx_parse(&ld, &m, ptx[k], len[k]);
         if (!window_base(WINDOW_CODE))
             loader_fail(&ld, 0, "no address space");
-        check_mnemonics(&ld, &m);
         note_mnemonics(&ld, &m, out);
         place_vars(&ld, &m, out);
         init_vars(&ld, &m);

@@ -145,6 +145,15 @@ static uint64_t param_address(const struct warp *w, const struct insn *i, uint32
     return ((const uint64_t *)(const void *)row)[l] + (uint64_t)i->imm;
 }
 
+/* Behind the frame's header, and in the memory of this warp's frames to the last byte. */
+static bool param_there(const struct warp *w, const struct insn *i, uint64_t at)
+{
+    uint64_t words = (uint64_t)(w->frames_end - w->base[BASE_FRAME]) / ROW;
+
+    return at % (i->size < 4 ? i->size : 4) == 0 && at / 4 >= FRAME_HEADER / ROW && at / 4 < words &&
+           (at + i->size - 1) / 4 < words;
+}
+
 OP(param_load)
 {
     char *d = w->base[BASE_FRAME] + i->off[0];
@@ -152,7 +161,7 @@ OP(param_load)
     EACH_SET(w->mask) {
         uint64_t at = param_address(w, i, l), v = 0;
 
-        if (at % (i->size < 4 ? i->size : 4) || at / 4 * ROW >= (uint64_t)(w->frames_end - w->base[0]))
+        if (!param_there(w, i, at))
             return fault(w, i, SG_FAULT_MISALIGNED, l, at, i->size, false, "bad parameter address");
         if (i->size == 8) {
             memcpy(&v, param_byte(w, at, l), 4);
@@ -174,7 +183,7 @@ OP(param_store)
     EACH_SET(w->mask) {
         uint64_t at = param_address(w, i, l), v = 0;
 
-        if (at % (i->size < 4 ? i->size : 4) || at / 4 * ROW >= (uint64_t)(w->frames_end - w->base[0]))
+        if (!param_there(w, i, at))
             return fault(w, i, SG_FAULT_MISALIGNED, l, at, i->size, true, "bad parameter address");
         memcpy(&v, s + l * i->n, i->n);
         if (i->size == 8) {

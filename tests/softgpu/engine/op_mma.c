@@ -224,11 +224,13 @@ static bool matrix_form(struct form *f)
     if (!form_take(f, "sync") || !form_take(f, "aligned") || !form_take(f, "m8n8"))
         return false;
     k = form_one(f, counts);
+    if (k < 0)
+        return false;
     f->n = 1u << k;
     f->flags = form_take(f, "trans");
     if (!form_take(f, "shared"))
         form_take(f, "shared::cta");
-    return k >= 0 && form_take(f, "b16") && form_done(f);
+    return form_take(f, "b16") && form_done(f);
 }
 
 static void matrix_decode(struct decoder *d, const struct form *f)

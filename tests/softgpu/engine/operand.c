@@ -59,13 +59,21 @@ void form_take_hints(struct form *f)
 
 void *keep(struct decoder *d, size_t bytes)
 {
-    struct kept *k = calloc(1, sizeof *k + bytes);
+    struct kept *k = bytes < d->ld->pool.limit ? calloc(1, sizeof *k + bytes) : NULL;
 
     if (!k)
-        loader_fail(d->ld, 0, "out of memory");
+        loader_fail(d->ld, d->line, "out of memory");
     k->next = d->program->kept;
     d->program->kept = k;
+    d->ld->kept += bytes;
+    if (d->ld->kept > d->ld->pool.limit)
+        loader_fail(d->ld, d->line, "the module's programs need too much memory");
     return k->data;
+}
+
+bool in_var(const struct ptx_var *var, int64_t off, uint64_t bytes)
+{
+    return off >= 0 && bytes <= var->bytes && (uint64_t)off <= var->bytes - bytes;
 }
 
 unsigned reg_width(const struct decoder *d, unsigned reg)
@@ -110,6 +118,8 @@ struct ref ref_temp(struct decoder *d, unsigned width)
 {
     struct ref ref = {d->frame_bytes, BASE_FRAME};
 
+    if (d->frame_bytes > MAX_STACK)
+        loader_fail(d->ld, d->line, "%s needs too many registers", d->func->name);
     d->frame_bytes += width * LANES;
     return ref;
 }

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a variable, in bytes; other limits follow from where it is placed. */
+enum { MAX_ALIGN = 64 << 10 };
+#define MAX_BYTES ((uint64_t)1 << 40)
+
 void loader_fail(struct loader *ld, unsigned line, const char *format, ...)
 {
     char what[400], all[600];
@@ -39,6 +43,12 @@ void skip_block(struct parser *ps)
             loader_fail(ps->ld, ps->lx.token_line, "a block without end");
         lex_next(&ps->lx);
     } while (depth);
+}
+
+void nest(struct parser *ps)
+{
+    if (++ps->nesting > MAX_NESTING)
+        loader_fail(ps->ld, ps->lx.token_line, "lists nested too deeply");
 }
 
 uint64_t parse_int(struct parser *ps)
@@ -116,14 +126,26 @@ static struct ptx_init parse_init(struct parser *ps, enum ptx_type type)
 static void parse_inits(struct parser *ps, struct ptx_var *var)
 {
     if (lex_accept(&ps->lx, '{')) {
+        nest(ps);
         while (!lex_accept(&ps->lx, '}')) {
             parse_inits(ps, var);
             lex_accept(&ps->lx, ',');
         }
+        ps->nesting--;
         return;
     }
     *(struct ptx_init *)pool_push(&ps->ld->pool, (void **)&var->init, &var->ninit, &var->init_room,
                                   sizeof *var->init) = parse_init(ps, var->type);
+}
+
+static unsigned parse_align(struct parser *ps)
+{
+    unsigned line = ps->lx.token_line;
+    uint64_t n = parse_int(ps);
+
+    if (n == 0 || n & (n - 1) || n > MAX_ALIGN)
+        loader_fail(ps->ld, line, "an alignment of %llu", (unsigned long long)n);
+    return (unsigned)n;
 }
 
 /* Attributes before the name, .align among them, up to the basic type. */
@@ -140,7 +162,7 @@ static unsigned parse_var_type(struct parser *ps, struct ptx_var *var)
         if (type) {
             var->type = type;
         } else if (strcmp(word, "align") == 0) {
-            var->align = (unsigned)parse_int(ps);
+            var->align = parse_align(ps);
         } else if (strcmp(word, "v2") == 0) {
             vector = 2;
         } else if (strcmp(word, "v4") == 0) {
@@ -174,7 +196,8 @@ static unsigned parse_var_type(struct parser *ps, struct ptx_var *var)
     return vector;
 }
 
-struct ptx_var *parse_var(struct parser *ps, enum ptx_space space, struct linkage linkage)
+struct ptx_var *parse_var(struct parser *ps, enum ptx_space space, struct linkage linkage,
+                          const struct ptx_var *before)
 {
     struct lexer *lx = &ps->lx;
     struct ptx_var *var = pool_alloc(&ps->ld->pool, sizeof *var);
@@ -185,15 +208,27 @@ struct ptx_var *parse_var(struct parser *ps, enum ptx_space space, struct linkag
     var->external = linkage.external;
     var->visible = linkage.visible;
     var->weak = linkage.weak;
-    count = parse_var_type(ps, var);
+    if (before) {
+        var->type = before->type;
+        var->align = before->align;
+        var->vector = before->vector;
+        var->managed = before->managed;
+    } else {
+        var->vector = parse_var_type(ps, var);
+    }
+    count = var->vector;
     if (!var->align)
-        var->align = (unsigned)count * ptx_type_bytes(var->type);
+        var->align = var->vector * ptx_type_bytes(var->type);
     var->name = lex_name(lx);
     while (lex_accept(lx, '[')) {
         if (lex_accept(lx, ']')) {
             count = 0;
         } else {
-            count *= parse_int(ps);
+            uint64_t times = parse_int(ps);
+
+            if (times && count > MAX_BYTES / times)
+                loader_fail(ps->ld, var->line, "variable %s is too large", var->name);
+            count *= times;
             lex_expect(lx, ']');
         }
     }
@@ -218,7 +253,7 @@ static struct ptx_var **parse_params(struct parser *ps, unsigned *n_p, unsigned 
         if (!in_reg && !lex_word(&ps->lx, ".param"))
             loader_fail(ps->ld, ps->lx.token_line, "expected .param, found %s", ps->lx.text);
         lex_next(&ps->lx);
-        var = parse_var(ps, SPACE_PARAM, (struct linkage){0});
+        var = parse_var(ps, SPACE_PARAM, (struct linkage){0}, NULL);
         var->in_reg = in_reg;
         *(struct ptx_var **)pool_push(&ps->ld->pool, (void **)&list, n_p, room_p, sizeof *list) = var;
         lex_accept(&ps->lx, ',');
@@ -338,9 +373,12 @@ static void add_var(struct parser *ps, struct ptx_var *var)
 
 static void parse_vars(struct parser *ps, enum ptx_space space, struct linkage linkage)
 {
-    do
-        add_var(ps, parse_var(ps, space, linkage));
-    while (lex_accept(&ps->lx, ','));
+    struct ptx_var *var = NULL;
+
+    do {
+        var = parse_var(ps, space, linkage, var);
+        add_var(ps, var);
+    } while (lex_accept(&ps->lx, ','));
     lex_expect(&ps->lx, ';');
 }
 

@@ -5,9 +5,13 @@
 
 #include "lex.h"
 
+/* Nested lists and blocks: deeper than any compiler goes, but no danger to the stack. */
+enum { MAX_NESTING = 64 };
+
 /* Names of one pair of braces. */
 struct scope {
     struct scope *up;
+    unsigned depth;
     struct map regs, vars, labels;
 };
 
@@ -26,6 +30,7 @@ struct parser {
     /* names that only this text knows, and what they are called among all texts */
     struct map locals;
     unsigned text; /* its number */
+    unsigned nesting; /* of lists being parsed */
     struct ptx_operand **symbol; /* operands that name something outside their function */
     unsigned nsymbols, symbols_room;
 };
@@ -34,11 +39,14 @@ struct linkage {
     bool external, visible, weak;
 };
 
-/* parse.c: one variable after its space, up to its ; or , */
-struct ptx_var *parse_var(struct parser *ps, enum ptx_space space, struct linkage linkage);
+/* parse.c: one variable after its space, up to its ; or , It has the type of the one before it in a
+ * list, if there is one. */
+struct ptx_var *parse_var(struct parser *ps, enum ptx_space space, struct linkage linkage,
+                          const struct ptx_var *before);
 void skip_line(struct parser *ps);  /* a debug directive: ends with its line */
 void skip_block(struct parser *ps); /* from { to its } */
 uint64_t parse_int(struct parser *ps);
+void nest(struct parser *ps); /* one list more; its end is --ps->nesting */
 
 /* body.c: from { to } */
 void parse_body(struct parser *ps, struct ptx_func *func);

@@ -18,13 +18,15 @@ void *pool_alloc(struct pool *pool, size_t bytes)
     bytes = (bytes + 15) & ~(size_t)15;
     if (pool->left < bytes) {
         size_t room = bytes > CHUNK ? bytes : CHUNK;
-        struct pool_chunk *c = calloc(1, sizeof *c + room);
+        bool allowed = !pool->limit || (room <= pool->limit && pool->bytes <= pool->limit - room);
+        struct pool_chunk *c = allowed ? calloc(1, sizeof *c + room) : NULL;
 
         if (!c) {
             pool->exhausted(pool->arg);
             abort();
         }
         c->bytes = room;
+        pool->bytes += room;
         c->next = pool->chunk;
         pool->chunk = c;
         pool->left = room;
@@ -49,14 +51,18 @@ void pool_free(struct pool *pool)
         free(pool->chunk);
         pool->chunk = next;
     }
-    pool->left = 0;
+    pool->left = pool->bytes = 0;
 }
 
 void *pool_push(struct pool *pool, void **array_p, unsigned *n_p, unsigned *room_p, size_t size)
 {
     if (*n_p == *room_p) {
         unsigned room = *room_p ? 2 * *room_p : 8;
-        void *bigger = pool_alloc(pool, room * size);
+        void *bigger;
+
+        if (room < *room_p)
+            pool->exhausted(pool->arg);
+        bigger = pool_alloc(pool, room * size);
 
         if (*n_p)
             memcpy(bigger, *array_p, *n_p * size);

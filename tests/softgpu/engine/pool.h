@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Loader memory: a pool that is freed as a whole, name maps and growing arrays that live in it.
- * Running out of memory aborts the load through the pool's handler. */
+ * Running out of memory, or past the limit, aborts the load through the pool's handler. */
 #ifndef SOFTGPU_POOL_H
 #define SOFTGPU_POOL_H
 
@@ -11,6 +11,7 @@
 struct pool {
     struct pool_chunk *chunk;
     size_t left;
+    size_t bytes, limit; /* taken so far, and at most; limit 0: no limit */
     void (*exhausted)(void *arg); /* doesn't return */
     void *arg;
 };

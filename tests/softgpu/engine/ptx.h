@@ -39,7 +39,7 @@ struct ptx_var {
     const char *name;
     enum ptx_space space;
     enum ptx_type type;
-    unsigned align, line;
+    unsigned align, vector, line; /* vector: elements of the basic type in one of its type */
     uint64_t bytes;     /* 0: sized by the launch (extern shared) or by another module */
     bool external, weak, visible, managed;
     bool in_reg;        /* a parameter or result of a function that is declared as .reg */
@@ -113,7 +113,7 @@ struct ptx_func {
     struct ptx_var **var; /* shared, local and param variables of the body */
     unsigned nvars, vars_room;
     /* the decoder's */
-    unsigned index, mark;
+    unsigned index, mark, slot; /* slot: of its routine in the program in work */
 };
 
 struct ptx_module {
@@ -130,6 +130,7 @@ struct loader {
     struct pool pool;
     const char *origin;
     char *error; /* malloc'ed */
+    size_t kept; /* bytes that stay, of what the pool may take in all */
     jmp_buf failed;
 };
 

@@ -340,13 +340,13 @@ static void deadlock(struct block *b)
 
 bool block_run(struct block *b)
 {
-    unsigned ran = block_turn(b);
+    unsigned ran = block_turn(b), turns = b->worker->run->launch->turns;
 
     if (b->worker->run->stop)
         return false;
     if (ran == 0 && b->alive)
         deadlock(b);
-    else if (++b->turns > MAX_TURNS)
+    else if (++b->turns > (turns ? turns : MAX_TURNS))
         fault(b->warp, b->warp->pc, SG_FAULT_DEADLOCK, 0, 0, 0, false, "runs without end");
     return b->alive != 0 && !b->worker->run->stop;
 }
