@@ -15,6 +15,7 @@ enum { SLOTS = 1024, NAME_BYTES = 256 };
 
 /* Two words a slot would need a lock; the shifted address and the answer fit in one. */
 static _Atomic uint64_t cache[SLOTS];
+static _Atomic uint32_t epoch;
 
 static const char *base_name(const char *path)
 {
@@ -22,13 +23,21 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-const char *caller_object(const void *address, char *buffer, unsigned bytes)
+const char *caller_place(const void *address, char *buffer, unsigned bytes, uint64_t *offset_p)
 {
     Dl_info info;
+    *offset_p = 0;
     if (address == NULL || dladdr(address, &info) == 0 || info.dli_fname == NULL)
         return "?";
+    *offset_p = (uint64_t)((uintptr_t)address - (uintptr_t)info.dli_fbase);
     snprintf(buffer, bytes, "%s", base_name(info.dli_fname));
     return buffer;
+}
+
+const char *caller_object(const void *address, char *buffer, unsigned bytes)
+{
+    uint64_t offset;
+    return caller_place(address, buffer, bytes, &offset);
 }
 
 bool caller_excluded(const void *address)
@@ -45,8 +54,14 @@ bool caller_excluded(const void *address)
     return excluded;
 }
 
+uint32_t caller_epoch(void)
+{
+    return atomic_load_explicit(&epoch, memory_order_relaxed);
+}
+
 void caller_forget(void)
 {
+    atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
     for (int i = 0; i < SLOTS; i++)
         atomic_store_explicit(&cache[i], 0, memory_order_relaxed);
 }

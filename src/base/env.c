@@ -221,16 +221,27 @@ static bool read_underflow(const char *text, struct env *env)
     return true;
 }
 
-/* The executable's name decides once whether this process is meant at all. */
-static bool app_matches(const char *patterns)
+/* "" where it can't be known. */
+static void read_program(char program[ENV_TEXT_BYTES])
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0 || strcmp(patterns, "*") == 0)
-        return true;
-    path[n] = '\0';
+    path[n > 0 ? n : 0] = '\0';
     const char *slash = strrchr(path, '/');
-    return env_list_matches(patterns, slash != NULL ? slash + 1 : path);
+    snprintf(program, ENV_TEXT_BYTES, "%.*s", ENV_TEXT_BYTES - 1, slash != NULL ? slash + 1 : path);
+}
+
+/* Where files are kept that can be made again. By the standard a relative path counts as none. */
+static void read_cache(const struct source *source, char cache[ENV_TEXT_BYTES])
+{
+    const char *home = source->get("XDG_CACHE_HOME"), *below = "";
+    if (home == NULL || home[0] != '/') {
+        home = source->get("HOME");
+        below = "/.cache";
+    }
+    if (home == NULL || home[0] != '/' ||
+        snprintf(cache, ENV_TEXT_BYTES, "%s%s/apexshim", home, below) >= ENV_TEXT_BYTES)
+        cache[0] = '\0';
 }
 
 bool env_list_matches(const char *patterns, const char *name)
@@ -273,6 +284,8 @@ void env_parse(struct env *env, const char *(*get)(const char *name),
         env->verify = VERIFY_WHEN_TUNING;
     env->converts = env->precision != PRECISION_FP32 || env->rules[0] != '\0';
     env->copies = env->precision > PRECISION_TF32 || env->rules[0] != '\0';
+    read_cache(&source, env->cache);
+    env->program[0] = '\0';
     const char *override = get("NVIDIA_TF32_OVERRIDE");
     env->tf32_vetoed = override != NULL && strcmp(override, "0") == 0;
 }
@@ -321,7 +334,9 @@ static const char *process_getenv(const char *name)
 static void read_process(void)
 {
     env_parse(&state.env, process_getenv, NULL);
-    if (!app_matches(state.env.apps))
+    read_program(state.env.program);
+    /* The executable's name decides once whether this process is meant at all. */
+    if (state.env.program[0] != '\0' && !env_list_matches(state.env.apps, state.env.program))
         state.env.enabled = 0;
     log_set_level((enum log_level)state.env.log_level);
 }

@@ -47,6 +47,8 @@ struct env {
     bool tf32_vetoed;        /* NVIDIA_TF32_OVERRIDE=0: the user forbids lower precision */
     bool converts;           /* some call may be converted: not fp32, or there are rules */
     bool copies;             /* some call may be computed from copies of its operands */
+    char cache[ENV_TEXT_BYTES];   /* XDG_CACHE_HOME/apexshim or what stands for it; "": none */
+    char program[ENV_TEXT_BYTES]; /* file name of the executable; filled in by env_get */
 };
 
 /* One variable as documented; choices is NULL for a text. */

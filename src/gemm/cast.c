@@ -3,6 +3,7 @@
 #include "config.h"
 #include "gemm/cast.h"
 #include "device/scratch.h"
+#include "gemm/site.h"
 
 /* What a format stores for each element, and how many elements of K (a power of two) one GEMM may
  * sum over before the result is added up in FP32: tensor cores truncate their sums, an error that
@@ -23,7 +24,7 @@ static int64_t round_up(int64_t x, int64_t to)
     return (x + to - 1) / to * to;
 }
 
-bool cast_choose(struct cast *cast, enum path path, const struct env *env)
+bool cast_choose(struct cast *cast, enum path path, const struct site *site)
 {
     switch (path) {
     case PATH_FP16:
@@ -47,10 +48,10 @@ bool cast_choose(struct cast *cast, enum path path, const struct env *env)
     cast->mode = APEX_FIXED;
     cast->fixed_exponent = 0;
     if (formats[cast->format].scaled) {
-        cast->mode = env->scale == SCALE_DYNAMIC ? APEX_DYNAMIC
-                     : env->scale == SCALE_EXACT ? APEX_EXACT
-                                                 : APEX_FIXED;
-        cast->fixed_exponent = env->scale_exponent;
+        cast->mode = site->scale == SCALE_DYNAMIC ? APEX_DYNAMIC
+                     : site->scale == SCALE_EXACT ? APEX_EXACT
+                                                  : APEX_FIXED;
+        cast->fixed_exponent = site->scale_exponent;
     }
     return true;
 }

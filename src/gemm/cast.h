@@ -5,7 +5,6 @@
 #ifndef APEXSHIM_CAST_H
 #define APEXSHIM_CAST_H
 
-#include "base/env.h"
 #include "base/stats.h"
 #include "device/kernels.h"
 #include "gemm/policy.h"
@@ -15,6 +14,7 @@
 #include <stdint.h>
 
 struct scratch;
+struct site;
 
 /* A matrix as it lies in memory: cols runs of rows contiguous elements, ld apart (elements). For a
  * row-major matrix rows is its number of columns. stride 0 with a batch: one matrix for all. */
@@ -52,8 +52,8 @@ struct cast {
     struct scratch *scratch;
 };
 
-/* The format, mode and exponent of a path, as the variables have it. False: not a path of copies. */
-bool cast_choose(struct cast *cast, enum path path, const struct env *env);
+/* The format, mode and exponent of a path, as was decided for the site. False: not a path of copies. */
+bool cast_choose(struct cast *cast, enum path path, const struct site *site);
 /* Decides the shape of the copies; no CUDA call. */
 void cast_plan(struct cast *cast);
 /* Takes scratch and enqueues the kernels. REASONS: go on with the GEMM, then cast_end. Otherwise

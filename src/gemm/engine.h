@@ -4,7 +4,6 @@
 #ifndef APEXSHIM_ENGINE_H
 #define APEXSHIM_ENGINE_H
 
-#include "base/env.h"
 #include "gemm/gemm.h"
 #include "gemm/lt.h"
 #include "gemm/policy.h"
@@ -13,8 +12,7 @@ struct cast;
 
 /* 16-bit copies of A and B (see gemm/cast.h), then cublasLtMatmul with FP32 accumulation into the
  * program's C. */
-enum reason engine_cast(const struct env *env, const struct gemm *g, enum path path,
-                        cublasStatus_t *status_p);
+enum reason engine_cast(const struct gemm *g, enum path path, cublasStatus_t *status_p);
 
 /* The operands of a planned matmul that is not a cast's own. */
 struct engine_output {

@@ -90,8 +90,7 @@ static struct cast_operand operand(const struct gemm *g, const struct gemm_matri
                                  .k_along_rows = k_along_rows};
 }
 
-enum reason engine_cast(const struct env *env, const struct gemm *g, enum path path,
-                        cublasStatus_t *status_p)
+enum reason engine_cast(const struct gemm *g, enum path path, cublasStatus_t *status_p)
 {
     const bool ta = g->transa != CUBLAS_OP_N, tb = g->transb != CUBLAS_OP_N;
     struct cast cast = {
@@ -108,7 +107,7 @@ enum reason engine_cast(const struct env *env, const struct gemm *g, enum path p
     };
     if (cast.capture == CAPTURE_UNKNOWN)
         return REASON_CAPTURE;
-    if (!cast_choose(&cast, path, env))
+    if (!cast_choose(&cast, path, g->site))
         return REASON_ENGINE;
     cast_plan(&cast);
     struct lt_shape shape = {

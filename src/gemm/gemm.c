@@ -88,12 +88,11 @@ static enum reason check_handle(struct gemm *g)
     return REASONS;
 }
 
-static enum reason run_path(const struct env *env, struct gemm *g, enum path path,
-                            cublasStatus_t *status_p)
+static enum reason run_path(struct gemm *g, enum path path, cublasStatus_t *status_p)
 {
     if (path == PATH_TF32)
         return g->tf32 ? REASON_ALREADY : engine_tf32(g, status_p);
-    return kernels_load(g->context) ? engine_cast(env, g, path, status_p) : REASON_GPU;
+    return kernels_load(g->context) ? engine_cast(g, path, status_p) : REASON_GPU;
 }
 
 /* With the handle's context current. */
@@ -106,7 +105,7 @@ static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t
     const enum path path = site->path;
     if (path == PATH_FORWARD)
         return site->reason;
-    reason = run_path(env, g, path, status_p);
+    reason = run_path(g, path, status_p);
     if (reason == REASONS)
         site_count_converted(site, path);
     return reason;

@@ -301,8 +301,8 @@ static struct cast_operand operand_of(const void *data, const struct side *s, bo
                                  .k_along_rows = k_is_rows != row};
 }
 
-static enum reason run_cast(const struct env *env, const struct lt_call *call,
-                            const struct reading *r, enum path path, cublasStatus_t *status_p)
+static enum reason run_cast(const struct lt_call *call, const struct reading *r, enum path path,
+                            cublasStatus_t *status_p)
 {
     static const float zero = 0;
     const struct settings *s = &r->settings;
@@ -326,7 +326,7 @@ static enum reason run_cast(const struct env *env, const struct lt_call *call,
     };
     if (cast.capture == CAPTURE_UNKNOWN)
         return REASON_CAPTURE;
-    if (!cast_choose(&cast, path, env))
+    if (!cast_choose(&cast, path, r->gemm.site))
         return REASON_ENGINE;
     cast_plan(&cast);
     struct lt_shape shape = shape_of(call, r);
@@ -356,8 +356,7 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
     if (path == PATH_TF32)
         reason = run_tf32(call, r, status_p);
     else
-        reason = kernels_load(call->context) ? run_cast(env, call, r, path, status_p)
-                                             : REASON_GPU;
+        reason = kernels_load(call->context) ? run_cast(call, r, path, status_p) : REASON_GPU;
     if (reason == REASONS)
         site_count_converted(site, path);
     return reason;
