@@ -3,10 +3,13 @@
  * made before the lock is taken, since it may ask the dynamic linker who the caller is. */
 #include "config.h"
 #include "gemm/site.h"
+#include "base/caller.h"
 #include "base/log.h"
 #include "device/context.h"
 #include "gemm/cost.h"
+#include "gemm/rules.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -23,6 +26,7 @@ static struct {
     struct site sites[ROOM];
     pthread_mutex_t lock;
     uint32_t n; /* under the lock */
+    atomic_bool placed; /* decisions depend on the library that calls */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local struct site spare __attribute__((tls_model("initial-exec")));
@@ -31,6 +35,12 @@ static uint32_t form_of(const struct gemm *g)
 {
     return (uint32_t)(g->transa != CUBLAS_OP_N) | (uint32_t)(g->transb != CUBLAS_OP_N) << 1 |
            (uint32_t)g->tf32 << 2;
+}
+
+/* A library that was unloaded may have left its addresses to another. */
+static uint32_t epoch(void)
+{
+    return atomic_load_explicit(&table.placed, memory_order_relaxed) ? caller_epoch() : 0;
 }
 
 static uint32_t hash(const struct gemm *g)
@@ -44,6 +54,7 @@ static uint32_t hash(const struct gemm *g)
     h = h * odd + (uint64_t)(uintptr_t)g->routine;
     h = h * odd + (uint64_t)(uintptr_t)g->context;
     h = h * odd + form_of(g);
+    h = h * odd + epoch();
     h ^= h >> 32;
     return (uint32_t)((h * odd) >> 51); /* 13 bits: SLOTS */
 }
@@ -52,7 +63,7 @@ static bool is_of(const struct site *s, const struct gemm *g)
 {
     return s->m == g->m && s->n == g->n && s->k == g->k && s->caller == g->caller &&
            s->routine == g->routine && s->batch == g->batch && s->context == g->context &&
-           s->form == form_of(g);
+           s->form == form_of(g) && s->epoch == epoch();
 }
 
 /* The site, or NULL and in *slot_p the slot where it belongs. The table is never full. */
@@ -76,6 +87,7 @@ static void fill(struct site *s, const struct gemm *g, const struct decision *d,
     s->k = g->k;
     s->batch = g->batch;
     s->form = form_of(g);
+    s->epoch = epoch();
     s->reason = d->reason;
     s->scale = d->scale;
     s->scale_exponent = d->scale_exponent;
@@ -111,14 +123,49 @@ static void say_lacking(const struct gpu *gpu, int wanted, int given)
                  precision_word(given));
 }
 
+static void describe(const struct env *env, const struct gemm *g, struct place *p, char *library,
+                     unsigned bytes)
+{
+    *p = (struct place){
+        .routine = g->routine,
+        .m = g->m,
+        .n = g->n,
+        .k = g->k,
+        .batch = g->batch,
+        .transposes = {g->transa == CUBLAS_OP_N ? 'N' : 'T', g->transb == CUBLAS_OP_N ? 'N' : 'T'},
+        .executable = env->program,
+    };
+    p->library = caller_place(g->caller, library, bytes, &p->offset);
+}
+
+static void say_decision(const struct place *p, const struct decision *d, const char *rule)
+{
+    LOG_DEBUG("%s %s m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " batch=%" PRId64 " of %s+0x%" PRIx64
+              ": %s%s%s%s%s",
+              p->routine, p->transposes, p->m, p->n, p->k, p->batch, p->library, p->offset,
+              path_word(d->path), d->path == PATH_FORWARD ? ", " : "",
+              d->path == PATH_FORWARD ? reason_text(d->reason) : "", rule != NULL ? ", by rule " : "",
+              rule != NULL ? rule : "");
+}
+
 static struct decision decide(const struct env *env, const struct gemm *g)
 {
     const struct gpu *gpu = &g->context->gpu;
     const struct cost_model model = cost_model_of(gpu);
-    const struct wish wish = policy_wish(env);
+    const struct rules *rules = rules_get(env);
+    struct wish wish = policy_wish(env);
+    struct place place;
+    char library[256];
+    const char *rule = NULL;
+    describe(env, g, &place, library, sizeof library);
+    if (rules != NULL) {
+        atomic_store_explicit(&table.placed, true, memory_order_relaxed);
+        rule = rules_apply(rules, &place, &wish);
+    }
     struct decision d = {.scale = wish.scale, .scale_exponent = wish.scale_exponent};
     say_lacking(gpu, wish.precision, policy_class(gpu, wish.precision));
     d.path = policy_choose(&wish, &model, gpu, g, &d.reason);
+    say_decision(&place, &d, rule);
     return d;
 }
 

@@ -17,6 +17,7 @@ struct site {
     const void *caller;
     const struct context *context;
     int64_t m, n, k, batch;
+    uint32_t epoch; /* of caller_epoch, where decisions depend on the caller */
     uint32_t form; /* bit 0: A is transposed, 1: B, 2: the program's call uses TF32 itself */
 
     uint32_t index; /* 0 .. SITES_MAX - 1; sites beyond share the last one */
