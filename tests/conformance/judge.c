@@ -162,6 +162,16 @@ static cublasStatus_t call_legacy(const struct problem *p, const struct device_p
                                        at->b, q->beta, at->d);
 }
 
+cublasStatus_t judge_call(const struct judge *judge, const struct problem *p,
+                          const struct device_pointers *at)
+{
+    if (p->routine->family == LEGACY)
+        return call_legacy(p, at);
+    if (p->routine->family == LT)
+        return lt_call(judge, p, at);
+    return call_blas(judge, p, at);
+}
+
 static void *start_of(const struct problem *p, enum buffer_name name)
 {
     const struct buffer *b = &p->buffer[name];
@@ -209,13 +219,7 @@ static cublasStatus_t run(struct judge *judge, struct problem *p, int *error_p)
         at.d = arrays + 2 * entries;
     }
     errno = p->error_number;
-    cublasStatus_t status;
-    if (p->routine->family == LEGACY)
-        status = call_legacy(p, &at);
-    else if (p->routine->family == LT)
-        status = lt_call(judge, p, &at);
-    else
-        status = call_blas(judge, p, &at);
+    const cublasStatus_t status = judge_call(judge, p, &at);
     *error_p = errno;
     memset(host_scalars, 0xff, scalar_bytes);
     free(host_scalars);

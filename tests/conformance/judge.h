@@ -28,6 +28,9 @@ struct device_pointers {
     const void *alpha, *beta, *a, *b, *c;
     void *d, *bias, *aux;
 };
+/* Makes the call that a problem describes. a, b and d: arrays of pointers where it takes those. */
+cublasStatus_t judge_call(const struct judge *judge, const struct problem *p,
+                          const struct device_pointers *at);
 /* CUBLAS_STATUS_NOT_SUPPORTED also where there is no algorithm. */
 cublasStatus_t lt_call(const struct judge *judge, const struct problem *p,
                        const struct device_pointers *at);

@@ -5,6 +5,8 @@
 set -eu
 srcdir=${srcdir:-.}
 cases=${CONFORMANCE_CASES:-100}
+seed=${CONFORMANCE_SEED:-$(date +%s)}
+echo "seed $seed"
 so=$(pwd)/src/.libs/libapexshim.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -20,7 +22,7 @@ run() {
     arithmetic=$1 counter=$2 word=$3
     shift 3
     env "$@" SOFTGPU_COUNTS="$work/counts" "$srcdir/tests/softgpu/run" \
-        tests/conformance/conformance --path "$arithmetic" --cases "$cases" --plain \
+        tests/conformance/conformance --path "$arithmetic" --cases "$cases" --seed "$seed" --plain \
         >"$work/out" 2>"$work/err" || {
         grep -v ' 0 failed$' "$work/out" | head -n 20
         tail -n 20 "$work/err"
@@ -29,6 +31,11 @@ run() {
     grep ' passed, ' "$work/out"
     expected=$(sed -n 's/^converted \([0-9]*\) of .*/\1/p' "$work/out")
     [ "${expected:-0}" -gt 0 ] || fail "no call could be converted"
+    # Nobody but the program sets anything of its handles.
+    tr ',' '\n' <"$work/counts" | grep '"calls.cublasSet' | sort >"$work/setters"
+    [ -s "$work/setters" ] || fail "no count of what the program sets"
+    [ -e "$work/setters.plain" ] || cp "$work/setters" "$work/setters.plain"
+    diff "$work/setters.plain" "$work/setters" || fail "more is set than by the program: $*"
     [ -n "$counter" ] || return 0
     executed=$(sed -n "s/.*\"$counter\": *\([0-9]*\).*/\1/p" "$work/counts")
     [ "${executed:-0}" -eq "$expected" ] ||
