@@ -24,6 +24,46 @@ double ref_round_fp16(double x)
     return fabs(y) > 65504 ? copysign(INFINITY, x) : y;
 }
 
+double ref_round_bf16(double x)
+{
+    if (x == 0 || !isfinite(x))
+        return x;
+    int e;
+    frexp(x, &e);
+    /* Numbers below 2^-126 have steps of 2^-133. */
+    double y = e - 1 < -126 ? ldexp(rint(ldexp(x, 133)), -133) : ref_round_bits(x, 8);
+    return fabs(y) >= ldexp(1, 128) ? copysign(INFINITY, x) : y;
+}
+
+/* A format with one sign bit, then an exponent, then `fraction` bits; min: of normal numbers. */
+static uint16_t encode(double x, int fraction, int min, int max)
+{
+    const unsigned sign = signbit(x) ? 0x8000u : 0;
+    const unsigned infinity = (unsigned)(max - min + 2) << fraction;
+    if (isnan(x))
+        return (uint16_t)(infinity | 1u << (fraction - 1));
+    if (isinf(x))
+        return (uint16_t)(sign | infinity);
+    if (x == 0)
+        return (uint16_t)sign;
+    int e;
+    frexp(x, &e);
+    e = e - 1 < min ? min : e - 1;
+    /* With the leading bit of a normal number in place of an exponent of 1. */
+    const unsigned steps = (unsigned)ldexp(fabs(x), fraction - e);
+    return (uint16_t)(sign | (((unsigned)(e - min) << fraction) + steps));
+}
+
+uint16_t ref_encode_fp16(double x)
+{
+    return encode(x, 10, -14, 15);
+}
+
+uint16_t ref_encode_bf16(double x)
+{
+    return encode(x, 7, -126, 127);
+}
+
 double ref_round_tf32(double x)
 {
     int e;
