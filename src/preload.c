@@ -6,6 +6,7 @@
 #include "config.h"
 #include "base/bypass.h"
 #include "base/stats.h"
+#include "gemm/site_report.h"
 
 #include <unistd.h>
 
@@ -20,6 +21,8 @@ static void __attribute__((destructor)) at_exit(void)
 {
     stats_at_exit();
     /* What a forked child has loaded, its parent has reported, or will. */
-    if (getpid() == loaded_into)
+    if (getpid() == loaded_into) {
+        site_at_exit();
         bypass_report(stats_engaged());
+    }
 }

@@ -6,7 +6,7 @@
 #include "base/log.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 
 enum {
     VECTOR_BYTES = 16,
@@ -32,18 +32,24 @@ static CUresult load_functions(const struct real_cuda *cuda, CUmodule module,
     return r;
 }
 
-/* Without them calls are converted all the same, and the totals stay unknown. */
+/* Without them calls are converted all the same, and the totals stay unknown. The host's copy is
+ * the shim's own memory, so that it can be read when the driver is gone. */
 static void find_sites(const struct real_cuda *cuda, CUmodule module, struct kernels *kernels)
 {
     CUdeviceptr sites, mirror;
     size_t bytes;
-    void *shown = NULL;
-    if (cuda->cuModuleGetGlobal_v2(&sites, &bytes, module, APEX_SITES_NAME) != CUDA_SUCCESS ||
-        cuda->cuMemHostAlloc(&shown, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP) !=
-            CUDA_SUCCESS ||
-        cuda->cuMemHostGetDevicePointer_v2(&mirror, shown, 0) != CUDA_SUCCESS)
+    if (cuda->cuModuleGetGlobal_v2(&sites, &bytes, module, APEX_SITES_NAME) != CUDA_SUCCESS)
         return;
-    memset(shown, 0, bytes);
+    void *shown = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (shown == MAP_FAILED)
+        return;
+    const unsigned flags = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP;
+    if (cuda->cuMemHostRegister_v2(shown, bytes, flags) != CUDA_SUCCESS) {
+        munmap(shown, bytes);
+        return;
+    }
+    if (cuda->cuMemHostGetDevicePointer_v2(&mirror, shown, 0) != CUDA_SUCCESS)
+        return;
     kernels->sites = (struct apex_site *)(uintptr_t)sites;
     kernels->mirror = (struct apex_site *)(uintptr_t)mirror;
     kernels->shown = shown;

@@ -27,7 +27,11 @@ enum reason engine_multiply(const struct lt_library *library, struct lt_shape *s
                             struct cast *cast, const struct engine_output *output,
                             cublasStatus_t *status_p);
 
-/* The program's own call, on its own handle, with the compute type FAST_TF32. */
+/* The program's own call, on its own handle, with a compute type and a C (beta reads from it). */
+enum reason engine_call(const struct gemm *g, int compute, const struct gemm_matrix *c,
+                        cublasStatus_t *status_p);
+
+/* Likewise with the compute type FAST_TF32, into the program's C. */
 enum reason engine_tf32(const struct gemm *g, cublasStatus_t *status_p);
 
 #endif

@@ -13,6 +13,7 @@
 #include "device/kernels.h"
 #include "gemm/engine.h"
 #include "gemm/site.h"
+#include "gemm/verify.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -105,7 +106,12 @@ static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t
     const enum path path = site->path;
     if (path == PATH_FORWARD)
         return site->reason;
+    struct verify verify = {.scratch = NULL};
+    if (verify_due(env, g->context, site, path))
+        verify_original(&verify, g);
     reason = run_path(g, path, status_p);
+    verify_compare(&verify, &(struct verify_matrix){g->c.data, g->m, g->n, g->batch, g->c.ld,
+                                                    g->c.stride});
     if (reason == REASONS)
         site_count_converted(site, path);
     return reason;

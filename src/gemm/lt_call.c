@@ -15,7 +15,9 @@
 #include "gemm/engine.h"
 #include "gemm/gemm.h"
 #include "gemm/lt.h"
+#include "device/scratch.h"
 #include "gemm/site.h"
+#include "gemm/verify.h"
 
 #include <string.h>
 
@@ -268,24 +270,65 @@ static bool has_pointers(const struct settings *s)
     return s->epilogue != CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-static enum reason run_tf32(const struct lt_call *call, const struct reading *r,
-                            cublasStatus_t *status_p)
+/* The program's operands with a compute type, into d, with so much workspace of the program's. */
+static enum reason run_own(const struct lt_call *call, const struct reading *r, int compute,
+                           const void *c, void *d, size_t workspace_bytes, cublasStatus_t *status_p)
 {
     struct lt_shape shape = shape_of(call, r);
-    if (r->settings.compute != CUBLAS_COMPUTE_32F)
-        return REASON_ALREADY;
-    shape.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
-    shape.most_workspace =
-        1 + (call->workspace != NULL ? (uint64_t)call->workspace_bytes : 0);
+    shape.compute = compute;
+    shape.most_workspace = 1 + (uint64_t)workspace_bytes;
+    shape.d_alignment = lt_alignment(d);
+    shape.c_alignment = lt_alignment(c);
     const struct lt_library library = library_of(call);
     const struct lt_epilogue pointers = pointers_of(&r->settings);
     const struct plan *plan = lt_plan(&library, &shape);
     if (plan == NULL || !plan->usable)
         return REASON_ALGORITHM;
     *status_p = lt_matmul(&library, plan, has_pointers(&r->settings) ? &pointers : NULL, call->alpha,
-                          call->a, call->b, call->beta, call->c, call->d, call->workspace,
-                          call->stream);
+                          call->a, call->b, call->beta, c, d, call->workspace, call->stream);
     return *status_p == CUBLAS_STATUS_SUCCESS ? REASONS : REASON_FAILURE;
+}
+
+static enum reason run_tf32(const struct lt_call *call, const struct reading *r,
+                            cublasStatus_t *status_p)
+{
+    if (r->settings.compute != CUBLAS_COMPUTE_32F)
+        return REASON_ALREADY;
+    return run_own(call, r, CUBLAS_COMPUTE_32F_FAST_TF32, call->c, call->d,
+                   call->workspace != NULL ? call->workspace_bytes : 0, status_p);
+}
+
+/* D as it lies in memory. */
+static struct verify_matrix result_of(const struct lt_call *call, const struct reading *r)
+{
+    const bool row = r->d.order == CUBLASLT_ORDER_ROW;
+    return (struct verify_matrix){.data = call->d,
+                                  .rows = (int64_t)(row ? r->d.cols : r->d.rows),
+                                  .cols = (int64_t)(row ? r->d.rows : r->d.cols),
+                                  .batch = r->d.batch,
+                                  .ld = r->d.ld,
+                                  .stride = r->d.stride};
+}
+
+/* The original into scratch laid out like D. What its epilogue writes elsewhere, the converted call
+ * writes again. */
+static void run_original(const struct lt_call *call, const struct reading *r, struct verify *v)
+{
+    const struct verify_matrix d = result_of(call, r);
+    const size_t bytes =
+        sizeof(float) * (size_t)((d.batch - 1) * d.stride + (d.cols - 1) * d.ld + d.rows);
+    cublasStatus_t status;
+    if (!verify_take(v, &r->gemm, bytes))
+        return;
+    v->original = d;
+    v->original.data = (const void *)(uintptr_t)v->scratch->data;
+    const bool in_place = call->c == call->d;
+    const CUdeviceptr from = (CUdeviceptr)(uintptr_t)call->d;
+    if ((in_place && call->context->cuda->cuMemcpyDtoDAsync_v2(v->scratch->data, from, bytes,
+                                                               call->stream) != CUDA_SUCCESS) ||
+        run_own(call, r, r->settings.compute, in_place ? v->original.data : call->c,
+                (void *)(uintptr_t)v->scratch->data, 0, &status) != REASONS)
+        verify_drop(v);
 }
 
 /* k_is_rows: the matrix's rows (as the layout counts them) are what the GEMM sums over. */
@@ -353,10 +396,15 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
     const enum path path = site->path;
     if (path == PATH_FORWARD)
         return site->reason;
+    struct verify verify = {.scratch = NULL};
+    if (verify_due(env, call->context, site, path))
+        run_original(call, r, &verify);
     if (path == PATH_TF32)
         reason = run_tf32(call, r, status_p);
     else
         reason = kernels_load(call->context) ? run_cast(call, r, path, status_p) : REASON_GPU;
+    const struct verify_matrix result = result_of(call, r);
+    verify_compare(&verify, &result);
     if (reason == REASONS)
         site_count_converted(site, path);
     return reason;

@@ -187,3 +187,20 @@ void site_count_converted(struct site *site, enum path path)
     atomic_fetch_add_explicit(&site->converted, 1, memory_order_relaxed);
     stats_count_converted(path_stats(path));
 }
+
+void site_error(struct site *site, enum path path, float error)
+{
+    (void)path;
+    float worst = atomic_load(&site->worst_error);
+    while (error > worst && !atomic_compare_exchange_weak(&site->worst_error, &worst, error))
+        ;
+}
+
+void site_each(void (*visit)(const struct site *site, void *arg), void *arg)
+{
+    pthread_mutex_lock(&table.lock);
+    const uint32_t n = table.n;
+    pthread_mutex_unlock(&table.lock);
+    for (uint32_t i = 0; i < n; i++)
+        visit(&table.sites[i], arg);
+}

@@ -25,6 +25,8 @@ struct site {
     enum reason reason;      /* of PATH_FORWARD */
     int scale, scale_exponent;
     _Atomic uint64_t calls, converted;
+    _Atomic uint64_t verified; /* comparisons that site_error has been told of */
+    _Atomic float worst_error;
 };
 
 /* The site of a call whose context is known, with its decision; also in g->site. Counts the call.
@@ -33,5 +35,11 @@ struct site *site_decide(const struct env *env, struct gemm *g);
 
 /* The call was computed by that path, which is not PATH_FORWARD. */
 void site_count_converted(struct site *site, enum path path);
+
+/* A converted call of the site differed from the original by ||C - C0|| / ||C0|| = error. */
+void site_error(struct site *site, enum path path, float error);
+
+/* Calls visit for every site that has a place in the table. */
+void site_each(void (*visit)(const struct site *site, void *arg), void *arg);
 
 #endif
