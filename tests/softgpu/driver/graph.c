@@ -46,6 +46,35 @@ CUgraph graph_make(void)
     return graph;
 }
 
+static void release_users(struct user_reference *users)
+{
+    for (struct user_reference *u = users, *next; u != NULL; u = next) {
+        next = u->next;
+        user_object_release(u->object, u->n);
+        free(u);
+    }
+}
+
+static void clone_users(CUgraph to, CUgraph from)
+{
+    for (struct user_reference *u = from->users; u != NULL; u = u->next) {
+        struct user_reference *copy = calloc(1, sizeof *copy);
+        if (copy == NULL)
+            abort();
+        user_object_retain(u->object, 1);
+        *copy = (struct user_reference){u->object, 1, to->users};
+        to->users = copy;
+    }
+}
+
+void graph_take_users(CUgraph to, CUgraph from)
+{
+    struct user_reference *old = to->users;
+    to->users = NULL;
+    clone_users(to, from);
+    release_users(old);
+}
+
 void graph_free(CUgraph graph)
 {
     for (size_t i = 0; i < graph->n_nodes; i++) {
@@ -53,11 +82,7 @@ void graph_free(CUgraph graph)
         free(graph->nodes[i]->deps);
         free(graph->nodes[i]);
     }
-    for (struct user_reference *u = graph->users, *next; u != NULL; u = next) {
-        next = u->next;
-        user_object_release(u->object, u->n);
-        free(u);
-    }
+    release_users(graph->users);
     free(graph->nodes);
     free(graph);
 }
@@ -115,14 +140,7 @@ CUgraph graph_clone(CUgraph graph)
             to->deps[d] = clone->nodes[from->deps[d]->index];
         to->n_deps = from->n_deps;
     }
-    for (struct user_reference *u = graph->users; u != NULL; u = u->next) {
-        struct user_reference *copy = calloc(1, sizeof *copy);
-        if (copy == NULL)
-            abort();
-        user_object_retain(u->object, 1);
-        *copy = (struct user_reference){u->object, 1, clone->users};
-        clone->users = copy;
-    }
+    clone_users(clone, graph);
     return clone;
 }
 

@@ -80,6 +80,8 @@ void body_unref(struct node_body *body);
 CUgraph graph_make(void);
 void graph_free(CUgraph graph);
 CUgraph graph_clone(CUgraph graph);
+/* In an update, references to user objects are replaced by those of the new graph. */
+void graph_take_users(CUgraph to, CUgraph from);
 /* Adds a node; takes over body. NULL: out of memory. */
 CUgraphNode graph_add(CUgraph graph, struct node_body *body, const CUgraphNode *deps, size_t n);
 /* Adds a node for an entry point, which may have been given anything; takes over body. */

@@ -275,6 +275,7 @@ CUresult exec_replace(CUgraphExec exec, CUgraphNode original, struct node_body *
 /* Takes over bodies; the nodes of child graphs too, which keep their identity for later updates. */
 static void take_bodies(CUgraph old, CUgraph fresh)
 {
+    graph_take_users(old, fresh);
     for (size_t i = 0; i < fresh->n_nodes; i++) {
         CUgraphNode to = old->nodes[i], from = fresh->nodes[i];
         if (from->body->child != NULL) {
