@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Copies and fills, also those to and from device variables. Compiled twice (see cudart.h). Owns no
- * state. Arrays (textures) are not supported. */
+ * Copies and fills, also those to and from device variables; of arrays those that describe boxes
+ * (the others are in array_copy.c). Compiled twice (see cudart.h). Owns no state. */
 #include "cudart.h"
 
 #include <string.h>
@@ -154,15 +154,17 @@ static cudaError_t make_3d_peer(CUDA_MEMCPY3D_PEER *c, const struct cudaMemcpy3D
     c->srcXInBytes = one.srcXInBytes;
     c->srcY = one.srcY;
     c->srcZ = one.srcZ;
-    c->srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    c->srcMemoryType = one.srcMemoryType;
     c->srcDevice = one.srcDevice;
+    c->srcArray = one.srcArray;
     c->srcPitch = one.srcPitch;
     c->srcHeight = one.srcHeight;
     c->dstXInBytes = one.dstXInBytes;
     c->dstY = one.dstY;
     c->dstZ = one.dstZ;
-    c->dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    c->dstMemoryType = one.dstMemoryType;
     c->dstDevice = one.dstDevice;
+    c->dstArray = one.dstArray;
     c->dstPitch = one.dstPitch;
     c->dstHeight = one.dstHeight;
     c->WidthInBytes = one.WidthInBytes;

@@ -79,7 +79,12 @@ cudaError_t kernel_error(void);
 
 /* symbol.c: which kind of memory a direction says the source and the destination are */
 cudaError_t copy_types(enum cudaMemcpyKind kind, CUmemorytype *from_p, CUmemorytype *to_p);
-/* The driver's form of a copy between pitched pointers; arrays are refused. */
+/* Bytes of a row of an array and of an element; enters. */
+struct array_shape {
+    size_t pitch, element;
+};
+cudaError_t array_shape(cudaArray_const_t array, struct array_shape *shape);
+/* The driver's form of a copy between pitched pointers and arrays. */
 cudaError_t copy_3d(CUDA_MEMCPY3D *c, const struct cudaMemcpy3DParms *p);
 
 /* Address of the part [offset, offset + bytes) of a device variable; enters. */

@@ -177,16 +177,34 @@ API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMe
         return record(error);
     bool from_host = c.srcMemoryType == CU_MEMORYTYPE_HOST,
          to_host = c.dstMemoryType == CU_MEMORYTYPE_HOST;
+    const bool from_array = c.srcMemoryType == CU_MEMORYTYPE_ARRAY,
+               to_array = c.dstMemoryType == CU_MEMORYTYPE_ARRAY;
+    struct array_shape shape = {0, 1};
+    if (from_array || to_array)
+        error = array_shape((cudaArray_t)(from_array ? c.srcArray : c.dstArray), &shape);
+    if (error != cudaSuccess)
+        return record(error);
+    c.WidthInBytes /= shape.element;
+    if (from_array) {
+        c.srcXInBytes /= shape.element;
+        c.srcPitch = c.srcHeight = 0;
+    }
+    if (to_array) {
+        c.dstXInBytes /= shape.element;
+        c.dstPitch = c.dstHeight = 0;
+    }
     *p = (struct cudaMemcpy3DParms){
+        .srcArray = (cudaArray_t)c.srcArray,
+        .dstArray = (cudaArray_t)c.dstArray,
         .srcPos = {.x = c.srcXInBytes, .y = c.srcY, .z = c.srcZ},
         .srcPtr = {.ptr = from_host ? (void *)c.srcHost : (void *)c.srcDevice,
                    .pitch = c.srcPitch,
-                   .xsize = c.WidthInBytes,
+                   .xsize = from_array ? 0 : c.WidthInBytes * shape.element,
                    .ysize = c.srcHeight},
         .dstPos = {.x = c.dstXInBytes, .y = c.dstY, .z = c.dstZ},
         .dstPtr = {.ptr = to_host ? c.dstHost : (void *)c.dstDevice,
                    .pitch = c.dstPitch,
-                   .xsize = c.WidthInBytes,
+                   .xsize = to_array ? 0 : c.WidthInBytes * shape.element,
                    .ysize = c.dstHeight},
         .extent = {.width = c.WidthInBytes, .height = c.Height, .depth = c.Depth},
         .kind = c.srcMemoryType == CU_MEMORYTYPE_UNIFIED ? cudaMemcpyDefault

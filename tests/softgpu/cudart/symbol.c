@@ -22,35 +22,63 @@ cudaError_t copy_types(enum cudaMemcpyKind kind, CUmemorytype *from_p, CUmemoryt
     return cudaSuccess;
 }
 
+/* Where one side of a copy lies in an array; extents and positions are then in elements. */
+static cudaError_t array_side(cudaArray_t array, struct cudaPitchedPtr p, CUmemorytype *type,
+                              size_t *element_p)
+{
+    struct array_shape shape;
+    if (array == NULL)
+        return cudaSuccess;
+    if (p.ptr != NULL)
+        return cudaErrorInvalidValue; /* an array or a pointer, not both */
+    if (*type == CU_MEMORYTYPE_HOST)
+        return cudaErrorInvalidMemcpyDirection;
+    cudaError_t error = array_shape(array, &shape);
+    if (error == cudaSuccess && *element_p != 1 && *element_p != shape.element)
+        return cudaErrorInvalidValue;
+    *element_p = shape.element;
+    *type = CU_MEMORYTYPE_ARRAY;
+    return error;
+}
+
 cudaError_t copy_3d(CUDA_MEMCPY3D *c, const struct cudaMemcpy3DParms *p)
 {
+    size_t element = 1;
     memset(c, 0, sizeof *c);
     if (p == NULL)
         return cudaErrorInvalidValue;
-    if (p->srcArray != NULL || p->dstArray != NULL)
-        return cudaErrorNotSupported;
-    if (p->extent.height > 1 || p->extent.depth > 1) {
-        if (p->srcPtr.pitch < p->extent.width || p->dstPtr.pitch < p->extent.width)
-            return cudaErrorInvalidPitchValue;
-    }
-    c->srcXInBytes = p->srcPos.x;
+    cudaError_t error = copy_types(p->kind, &c->srcMemoryType, &c->dstMemoryType);
+    if (error == cudaSuccess)
+        error = array_side(p->srcArray, p->srcPtr, &c->srcMemoryType, &element);
+    if (error == cudaSuccess)
+        error = array_side(p->dstArray, p->dstPtr, &c->dstMemoryType, &element);
+    if (error != cudaSuccess)
+        return error;
+    const size_t width = p->extent.width * element;
+    if ((p->extent.height > 1 || p->extent.depth > 1) &&
+        ((p->srcArray == NULL && p->srcPtr.pitch < width) ||
+         (p->dstArray == NULL && p->dstPtr.pitch < width)))
+        return cudaErrorInvalidPitchValue;
+    c->srcXInBytes = p->srcPos.x * (p->srcArray != NULL ? element : 1);
     c->srcY = p->srcPos.y;
     c->srcZ = p->srcPos.z;
+    c->srcArray = (CUarray)p->srcArray;
     c->srcHost = p->srcPtr.ptr;
     c->srcDevice = (CUdeviceptr)p->srcPtr.ptr;
     c->srcPitch = p->srcPtr.pitch;
     c->srcHeight = p->srcPtr.ysize;
-    c->dstXInBytes = p->dstPos.x;
+    c->dstXInBytes = p->dstPos.x * (p->dstArray != NULL ? element : 1);
     c->dstY = p->dstPos.y;
     c->dstZ = p->dstPos.z;
+    c->dstArray = (CUarray)p->dstArray;
     c->dstHost = p->dstPtr.ptr;
     c->dstDevice = (CUdeviceptr)p->dstPtr.ptr;
     c->dstPitch = p->dstPtr.pitch;
     c->dstHeight = p->dstPtr.ysize;
-    c->WidthInBytes = p->extent.width;
+    c->WidthInBytes = width;
     c->Height = p->extent.height;
     c->Depth = p->extent.depth;
-    return copy_types(p->kind, &c->srcMemoryType, &c->dstMemoryType);
+    return cudaSuccess;
 }
 
 cudaError_t symbol_part(const void *symbol, size_t offset, size_t bytes, void **p)

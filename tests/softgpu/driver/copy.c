@@ -184,22 +184,3 @@ CUresult fill_submit(struct fill_box f, CUstream stream, bool per_thread)
     return ok ? stream_submit(stream, per_thread, &fill_kind, &f, sizeof f)
               : CUDA_ERROR_INVALID_VALUE;
 }
-
-void copy_to_3d(const struct copy_box *copy, CUDA_MEMCPY3D *p)
-{
-    const bool from_host = memory_is_host(copy->from), to_host = memory_is_host(copy->to);
-    memset(p, 0, sizeof *p);
-    p->srcMemoryType = from_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    p->srcHost = from_host ? copy->from : NULL;
-    p->srcDevice = from_host ? 0 : (CUdeviceptr)(uintptr_t)copy->from;
-    p->srcPitch = copy->from_pitch;
-    p->srcHeight = copy->from_pitch > 0 ? copy->from_slice / copy->from_pitch : 0;
-    p->dstMemoryType = to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    p->dstHost = to_host ? copy->to : NULL;
-    p->dstDevice = to_host ? 0 : (CUdeviceptr)(uintptr_t)copy->to;
-    p->dstPitch = copy->to_pitch;
-    p->dstHeight = copy->to_pitch > 0 ? copy->to_slice / copy->to_pitch : 0;
-    p->WidthInBytes = copy->width;
-    p->Height = copy->height;
-    p->Depth = copy->depth;
-}

@@ -27,7 +27,8 @@ const struct op_kind *copy_op_kind(void);
 const struct op_kind *fill_op_kind(void);
 CUresult copy_submit(struct copy_box copy, CUstream stream, bool per_thread, bool wait);
 CUresult fill_submit(struct fill_box fill, CUstream stream, bool per_thread);
-/* From a CUDA_MEMCPY3D (2D is one with Depth 1); false: arrays or inconsistent. */
+CUresult copy_submit_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool per_thread, bool wait);
+/* From a CUDA_MEMCPY3D (2D is one with Depth 1); false: inconsistent (copy_box.c). */
 bool copy_from_3d(const CUDA_MEMCPY3D *p, struct copy_box *copy);
 /* The other way round, for the parameters of a graph node. */
 void copy_to_3d(const struct copy_box *copy, CUDA_MEMCPY3D *p);

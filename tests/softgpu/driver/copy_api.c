@@ -7,8 +7,8 @@
 
 static struct copy_box flat(const void *to, const void *from, size_t bytes)
 {
-    return (struct copy_box){.from = from, .to = (char *)(uintptr_t)to, .width = bytes, .height = 1,
-                             .depth = 1};
+    return (struct copy_box){
+        .from = from, .to = (char *)(uintptr_t)to, .width = bytes, .height = 1, .depth = 1};
 }
 
 enum side { HOST_SIDE, DEVICE_SIDE, ANY_SIDE = HOST_SIDE };
@@ -25,30 +25,32 @@ static struct copy_box sided(const void *to, enum side to_side, const void *from
 #define P(_address) ((void *)(uintptr_t)(_address))
 
 /* Synchronous: on the default stream, then waits. */
-#define COPY(_name, _to_type, _to_side, _from_type, _from_side)                                                          \
+#define COPY(_name, _to_type, _to_side, _from_type, _from_side)                                    \
     API CUresult _name(_to_type to, _from_type from, size_t bytes)                                 \
     {                                                                                              \
         ENTER(#_name);                                                                             \
-        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), NULL, false, true);                        \
+        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), NULL, false, true); \
     }                                                                                              \
     API CUresult _name##_ptds(_to_type to, _from_type from, size_t bytes);                         \
     API CUresult _name##_ptds(_to_type to, _from_type from, size_t bytes)                          \
     {                                                                                              \
         ENTER(#_name "_ptds");                                                                     \
-        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), NULL, true, true);                         \
+        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), NULL, true, true);  \
     }
 
-#define COPY_ASYNC(_name, _to_type, _to_side, _from_type, _from_side)                                                    \
+#define COPY_ASYNC(_name, _to_type, _to_side, _from_type, _from_side)                              \
     API CUresult _name(_to_type to, _from_type from, size_t bytes, CUstream stream)                \
     {                                                                                              \
         ENTER(#_name);                                                                             \
-        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), stream, false, false);                     \
+        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), stream, false,      \
+                           false);                                                                 \
     }                                                                                              \
     API CUresult _name##_ptsz(_to_type to, _from_type from, size_t bytes, CUstream stream);        \
     API CUresult _name##_ptsz(_to_type to, _from_type from, size_t bytes, CUstream stream)         \
     {                                                                                              \
         ENTER(#_name "_ptsz");                                                                     \
-        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), stream, true, false);                      \
+        return copy_submit(sided(P(to), _to_side, P(from), _from_side, bytes), stream, true,       \
+                           false);                                                                 \
     }
 
 COPY(cuMemcpy, CUdeviceptr, ANY_SIDE, CUdeviceptr, ANY_SIDE)
@@ -60,7 +62,7 @@ COPY_ASYNC(cuMemcpyHtoDAsync_v2, CUdeviceptr, DEVICE_SIDE, const void *, HOST_SI
 COPY_ASYNC(cuMemcpyDtoHAsync_v2, void *, HOST_SIDE, CUdeviceptr, DEVICE_SIDE)
 COPY_ASYNC(cuMemcpyDtoDAsync_v2, CUdeviceptr, DEVICE_SIDE, CUdeviceptr, DEVICE_SIDE)
 
-static CUresult copy_box_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool per_thread, bool wait)
+CUresult copy_submit_3d(const CUDA_MEMCPY3D *p, CUstream stream, bool per_thread, bool wait)
 {
     struct copy_box c;
     return p != NULL && copy_from_3d(p, &c) ? copy_submit(c, stream, per_thread, wait)
@@ -78,17 +80,19 @@ static CUresult copy_box_2d(const CUDA_MEMCPY2D *p, CUstream stream, bool per_th
     q.srcMemoryType = p->srcMemoryType;
     q.srcHost = p->srcHost;
     q.srcDevice = p->srcDevice;
+    q.srcArray = p->srcArray;
     q.srcPitch = p->srcPitch;
     q.dstXInBytes = p->dstXInBytes;
     q.dstY = p->dstY;
     q.dstMemoryType = p->dstMemoryType;
     q.dstHost = p->dstHost;
     q.dstDevice = p->dstDevice;
+    q.dstArray = p->dstArray;
     q.dstPitch = p->dstPitch;
     q.WidthInBytes = p->WidthInBytes;
     q.Height = p->Height;
     q.Depth = 1;
-    return copy_box_3d(&q, stream, per_thread, wait);
+    return copy_submit_3d(&q, stream, per_thread, wait);
 }
 
 static CUresult copy_box_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream, bool per_thread,
@@ -104,6 +108,7 @@ static CUresult copy_box_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream, bool
     q.srcMemoryType = p->srcMemoryType;
     q.srcHost = p->srcHost;
     q.srcDevice = p->srcDevice;
+    q.srcArray = p->srcArray;
     q.srcPitch = p->srcPitch;
     q.srcHeight = p->srcHeight;
     q.dstXInBytes = p->dstXInBytes;
@@ -112,12 +117,13 @@ static CUresult copy_box_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream, bool
     q.dstMemoryType = p->dstMemoryType;
     q.dstHost = p->dstHost;
     q.dstDevice = p->dstDevice;
+    q.dstArray = p->dstArray;
     q.dstPitch = p->dstPitch;
     q.dstHeight = p->dstHeight;
     q.WidthInBytes = p->WidthInBytes;
     q.Height = p->Height;
     q.Depth = p->Depth;
-    return copy_box_3d(&q, stream, per_thread, wait);
+    return copy_submit_3d(&q, stream, per_thread, wait);
 }
 
 #define BOX(_name, _type, _function)                                                               \
@@ -148,10 +154,10 @@ static CUresult copy_box_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream, bool
 
 BOX(cuMemcpy2D_v2, CUDA_MEMCPY2D, copy_box_2d)
 BOX(cuMemcpy2DUnaligned_v2, CUDA_MEMCPY2D, copy_box_2d)
-BOX(cuMemcpy3D_v2, CUDA_MEMCPY3D, copy_box_3d)
+BOX(cuMemcpy3D_v2, CUDA_MEMCPY3D, copy_submit_3d)
 BOX(cuMemcpy3DPeer, CUDA_MEMCPY3D_PEER, copy_box_peer)
 BOX_ASYNC(cuMemcpy2DAsync_v2, CUDA_MEMCPY2D, copy_box_2d)
-BOX_ASYNC(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D, copy_box_3d)
+BOX_ASYNC(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D, copy_submit_3d)
 BOX_ASYNC(cuMemcpy3DPeerAsync, CUDA_MEMCPY3D_PEER, copy_box_peer)
 
 API CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
@@ -189,8 +195,12 @@ API CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr to, CUcontext to_context, CUdevi
 static struct fill_box area(CUdeviceptr to, size_t pitch, size_t width, size_t height,
                             unsigned element, uint32_t value)
 {
-    return (struct fill_box){.to = P(to), .width = width, .height = height, .pitch = pitch,
-                             .element = element, .value = value};
+    return (struct fill_box){.to = P(to),
+                             .width = width,
+                             .height = height,
+                             .pitch = pitch,
+                             .element = element,
+                             .value = value};
 }
 
 /* memset does not wait for device memory; the order of the stream is enough. */
@@ -257,41 +267,3 @@ FILL(D32, 4, unsigned int)
 FILL_2D(D2D8, 1, unsigned char)
 FILL_2D(D2D16, 2, unsigned short)
 FILL_2D(D2D32, 4, unsigned int)
-
-static bool address(CUmemorytype type, const void *host, CUdeviceptr device, char **p)
-{
-    switch (type) {
-    case CU_MEMORYTYPE_HOST:
-        *p = P(host);
-        return true;
-    case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED:
-        *p = P(device);
-        return true;
-    default:
-        return false; /* arrays do not exist here */
-    }
-}
-
-bool copy_from_3d(const CUDA_MEMCPY3D *p, struct copy_box *copy)
-{
-    char *from, *to;
-    if (!address(p->srcMemoryType, p->srcHost, p->srcDevice, &from) ||
-        !address(p->dstMemoryType, p->dstHost, p->dstDevice, &to))
-        return false;
-    if (p->Height > 1 && (p->srcPitch < p->WidthInBytes || p->dstPitch < p->WidthInBytes))
-        return false;
-    memset(copy, 0, sizeof *copy);
-    copy->from_slice = p->srcPitch * p->srcHeight;
-    copy->to_slice = p->dstPitch * p->dstHeight;
-    copy->from_pitch = p->srcPitch;
-    copy->to_pitch = p->dstPitch;
-    copy->from = from + p->srcXInBytes + p->srcY * p->srcPitch + p->srcZ * copy->from_slice;
-    copy->to = to + p->dstXInBytes + p->dstY * p->dstPitch + p->dstZ * copy->to_slice;
-    copy->width = p->WidthInBytes;
-    copy->height = p->Height;
-    copy->depth = p->Depth;
-    copy->from_device = p->srcMemoryType == CU_MEMORYTYPE_DEVICE;
-    copy->to_device = p->dstMemoryType == CU_MEMORYTYPE_DEVICE;
-    return true;
-}

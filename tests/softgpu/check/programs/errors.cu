@@ -42,9 +42,11 @@ static void bad_arguments()
     cudaGetLastError();
 
     // textures are not there
-    cudaArray_t array;
-    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-    EXPECT(cudaErrorNotSupported, cudaMallocArray(&array, &format, 16, 16));
+    cudaTextureObject_t texture;
+    cudaResourceDesc resource = {};
+    cudaTextureDesc description = {};
+    EXPECT(cudaErrorNotSupported,
+           cudaCreateTextureObject(&texture, &resource, &description, nullptr));
     EXPECT(cudaErrorNotSupported, cudaGetLastError());
 
     // nothing to do
