@@ -4,9 +4,8 @@
 #ifndef APEXSHIM_REAL_H
 #define APEXSHIM_REAL_H
 
-#include <cublasLt.h>
-#include <cublas_v2.h>
-#include <cuda.h>
+#include "base/vendor.h"
+
 #include <stdbool.h>
 
 /* cuda.h renames this to the second version; programs ask for the first one too. */
