@@ -126,6 +126,8 @@ void stats_count_kind(enum kind kind)
         stats_count_forwarded((enum reason)kind);
     } else if (kind == KIND_STREAM_DESTROY) {
         count(INDEX_OF(other) + OTHER_STREAM);
+    } else if (kind == KIND_CAPTURE_ORDER) {
+        count(INDEX_OF(other) + OTHER_CAPTURE);
     } else if (kind != KIND_GRAPH_LAUNCH) {
         count(INDEX_OF(other) + (size_t)kind - REASONS);
     }

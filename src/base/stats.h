@@ -62,6 +62,7 @@ enum kind {
     KIND_CAPTURE = REASONS + OTHER_CAPTURE,
     KIND_GRAPH_CHANGE = REASONS + OTHER_GRAPH_CHANGE,
     KIND_GRAPH_LAUNCH = REASONS + OTHERS + 1, /* counted by stats_count_graph_launch */
+    KIND_CAPTURE_ORDER = REASONS + OTHERS + 2, /* counted like CAPTURE; scratch is used no more */
 };
 
 static inline bool stats_is_gemm(enum kind kind)

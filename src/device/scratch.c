@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_SETS = 1024, BUDGET_SHARE = 8, GARBAGE_MOST = 64 };
+enum { MAX_SETS = 1024, GARBAGE_MOST = 64 };
 #define GRANULE ((size_t)2 << 20)
 
 /* Plain memory that a graph has used, or still uses while its capture's set has outgrown it. */
@@ -54,7 +54,9 @@ static uint64_t budget(struct context *context)
     size_t free_bytes = 0, total_bytes = 0;
     if (context->cuda->cuMemGetInfo_v2(&free_bytes, &total_bytes) != CUDA_SUCCESS)
         return 0;
-    bytes = free_bytes / BUDGET_SHARE;
+    const struct env *env = env_get();
+    bytes = env->scratch_budget != 0 ? env->scratch_budget
+                                     : (uint64_t)(env->scratch_share * (double)free_bytes);
     uint64_t undecided = 0;
     if (!atomic_compare_exchange_strong(&context->scratch_budget, &undecided, bytes))
         return undecided;
@@ -284,6 +286,30 @@ void scratch_forget_stream(CUstream stream)
         release(context, stream, s->state, sizeof(struct scratch_state));
         make_orphan(context, s);
     }
+}
+
+/* A set whose next user would not come after its last one is not used again. */
+#define STREAM_CLOSED UINT64_MAX
+
+static void close_sets(struct context *context, void *arg)
+{
+    const uint64_t *id = arg;
+    pthread_mutex_lock(&context->lock);
+    for (struct scratch *s = context->scratch; s != NULL; s = s->next)
+        if (s->capture != 0 && (*id == STREAM_CLOSED || s->stream_id == *id))
+            s->stream_id = STREAM_CLOSED;
+    pthread_mutex_unlock(&context->lock);
+}
+
+void scratch_reorder(CUstream stream)
+{
+    uint64_t id = STREAM_CLOSED;
+    struct context *context = context_known();
+    if (context == NULL)
+        return;
+    if (stream == NULL || !stream_identity(context, stream, &id))
+        id = STREAM_CLOSED;
+    context_each(close_sets, &id);
 }
 
 static void forget_capture(struct context *context, void *arg)

@@ -38,6 +38,9 @@ void scratch_give_back(struct context *context, struct scratch *scratch);
 
 /* The stream, of the current context, is about to be destroyed: frees its sets in its order. */
 void scratch_forget_stream(CUstream stream);
+/* The program sets what the next work of a capturing stream depends on: that may no longer be the
+ * work before it. NULL: of any stream. */
+void scratch_reorder(CUstream stream);
 /* Nothing that was made from this capture exists any more (of any context; ids are the driver's). */
 void scratch_forget_capture(uint64_t capture);
 /* The program is out of memory in the current context: gives back what no call uses. Waits for the

@@ -128,6 +128,8 @@ void *thunk_target(unsigned index, const void *caller, const uintptr_t *register
     }
     if (s->kind == KIND_STREAM_DESTROY)
         scratch_forget_stream((CUstream)registers[0]);
+    if (s->kind == KIND_CAPTURE_ORDER)
+        scratch_reorder((CUstream)registers[0]);
     if (counts(caller))
         stats_count_kind(s->kind);
     return target_in_driver(index);
