@@ -246,6 +246,40 @@ START_TEST(wrappers_are_opened)
 }
 END_TEST
 
+/* nvcc links its device runtime, which has its PTX for the newest GPU only, to every program of
+ * several objects. */
+START_TEST(an_object_of_machine_code_is_left_out)
+{
+    static struct fatbin a, b, runtime, other, linked;
+    CUmodule module;
+    begin(&a);
+    add(&a, PTX, 90, 90, ZSTD, TWICE_CALLER);
+    begin(&b);
+    add(&b, PTX, 90, 90, ZSTD, TWICE);
+    begin(&runtime);
+    add(&runtime, ELF, 80, 81, STORED, "\177ELF for an older GPU");
+    add(&runtime, ELF, 90, 81, STORED, "\177ELF for this GPU");
+    add(&runtime, PTX, 121, 90, ZSTD, MARK("9.0", "sm_121", "newer"));
+    begin(&other);
+    add(&other, ELF, 80, 81, STORED, "\177ELF for an older GPU");
+    add(&other, ELF, 100, 81, STORED, "\177ELF for a newer GPU");
+    begin(&linked);
+    const void *const parts[] = {a.bytes, runtime.bytes, b.bytes, NULL};
+    struct wrapper whole = {0x466243b1, 2, linked.bytes, parts};
+    OK(cuModuleLoadData(&module, &whole));
+    answer_is_42(module);
+    const void *const lacking[] = {a.bytes, runtime.bytes, NULL}; /* twice may be in there */
+    struct wrapper needed = {0x466243b1, 2, linked.bytes, lacking};
+    FAILS(cuModuleLoadData(&module, &needed), INVALID_PTX);
+    const void *const foreign[] = {a.bytes, b.bytes, other.bytes, NULL};
+    struct wrapper impossible = {0x466243b1, 2, linked.bytes, foreign};
+    FAILS(cuModuleLoadData(&module, &impossible), NO_BINARY_FOR_GPU);
+    const void *const nothing[] = {runtime.bytes, NULL};
+    struct wrapper empty = {0x466243b1, 2, linked.bytes, nothing};
+    FAILS(cuModuleLoadData(&module, &empty), NO_BINARY_FOR_GPU);
+}
+END_TEST
+
 START_TEST(linker_links)
 {
     CUlinkState state;
@@ -304,6 +338,7 @@ TCase *image_tests(void)
     tcase_add_test(t, containers_without_anything_for_us);
     tcase_add_loop_test(t, damage_is_noticed, 0, 3);
     tcase_add_test(t, wrappers_are_opened);
+    tcase_add_test(t, an_object_of_machine_code_is_left_out);
     tcase_add_test(t, linker_links);
     tcase_add_test(t, files_are_read);
     return t;

@@ -14,6 +14,7 @@
 #define CONTAINER_MAGIC 0xba55ed50u
 enum {
     ENTRY_PTX = 1,
+    ENTRY_ELF = 2, /* machine code */
     FLAG_LZ4 = 0x2000,
     FLAG_ZSTD = 0x8000,
     NEWEST_PTX = 90, /* ISA version 9.0, of CUDA 13.0 */
@@ -107,9 +108,17 @@ static bool text_suits(const char *text, int capability)
     return ptx_target(text, &sm, &suffix) && suits(sm, suffix, capability);
 }
 
-/* The best PTX of one container; NULL with *error_p. */
-static char *from_container(const void *image, int capability, size_t *bytes_p, CUresult *error_p)
+/* Would a GPU of this capability run the machine code? */
+static bool is_native(const struct entry *e, int capability)
 {
+    return e->kind == ENTRY_ELF && (int)e->sm <= capability && (int)e->sm / 10 == capability / 10;
+}
+
+/* The best PTX of one container; NULL with *error_p. *native_p: there is machine code instead. */
+static char *from_container(const void *image, int capability, size_t *bytes_p, CUresult *error_p,
+                            bool *native_p)
+{
+    *native_p = false;
     struct container c;
     memcpy(&c, image, sizeof c);
     *error_p = CUDA_ERROR_INVALID_IMAGE;
@@ -128,6 +137,7 @@ static char *from_container(const void *image, int capability, size_t *bytes_p, 
             *error_p = CUDA_ERROR_INVALID_IMAGE;
             break;
         }
+        *native_p = *native_p || is_native(&e, capability);
         bool wanted = e.kind == ENTRY_PTX && (int)e.sm <= capability && e.sm >= best_sm;
         bool too_new = 10 * e.isa_major + e.isa_minor > NEWEST_PTX;
         if (wanted && too_new) {
@@ -207,9 +217,10 @@ unsigned fatbin_ptx(const void *image, int compute_capability, char **ptx, size_
     static const uint32_t wrapper_magic = WRAPPER_MAGIC, container_magic = CONTAINER_MAGIC;
     struct wrapper w;
     unsigned n = 0;
+    bool native;
     *error_p = CUDA_SUCCESS;
     if (begins_with(image, &container_magic, sizeof container_magic)) {
-        ptx[0] = from_container(image, compute_capability, &bytes[0], error_p);
+        ptx[0] = from_container(image, compute_capability, &bytes[0], error_p, &native);
         return ptx[0] != NULL;
     }
     if (begins_with(image, LINKED_MAGIC, sizeof LINKED_MAGIC))
@@ -222,12 +233,19 @@ unsigned fatbin_ptx(const void *image, int compute_capability, char **ptx, size_
         return from_text(image, compute_capability, ptx, bytes, error_p);
     memcpy(&w, image, sizeof w);
     if (w.version == 1) {
-        ptx[0] = from_container(w.data, compute_capability, &bytes[0], error_p);
+        ptx[0] = from_container(w.data, compute_capability, &bytes[0], error_p, &native);
         return ptx[0] != NULL;
     }
-    /* The container that nvlink made holds machine code only; the PTX of each object is beside. */
+    /* The container that nvlink made holds machine code only; the PTX of each object is beside. One
+     * that has none for this GPU is left out: the device runtime, which nvcc links to every
+     * program, has its PTX for the newest GPU alone. What does need it then lacks a function and is
+     * told so. */
     for (const void *const *p = w.containers; w.version == 2 && p != NULL && *p != NULL; p++) {
-        char *text = n < max ? from_container(*p, compute_capability, &bytes[n], error_p) : NULL;
+        native = false;
+        char *text =
+            n < max ? from_container(*p, compute_capability, &bytes[n], error_p, &native) : NULL;
+        if (text == NULL && native && *error_p == CUDA_ERROR_NO_BINARY_FOR_GPU)
+            continue;
         if (text == NULL) {
             if (n == max)
                 *error_p = CUDA_ERROR_INVALID_IMAGE;
@@ -237,6 +255,7 @@ unsigned fatbin_ptx(const void *image, int compute_capability, char **ptx, size_
         }
         ptx[n++] = text;
     }
+    *error_p = CUDA_SUCCESS;
     if (n == 0)
         *error_p = w.version == 2 ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_IMAGE;
     return n;
