@@ -53,6 +53,7 @@ int main(void)
     srunner_add_suite(runner, suite_model());
     srunner_add_suite(runner, suite_capture());
     srunner_add_suite(runner, suite_graph());
+    srunner_add_suite(runner, suite_exec());
     srunner_add_suite(runner, suite_proc());
     srunner_add_suite(runner, suite_array());
     srunner_add_suite(runner, suite_values());

@@ -58,6 +58,7 @@ Suite *suite_event(void);
 Suite *suite_fault(void);
 Suite *suite_model(void);
 Suite *suite_capture(void);
+Suite *suite_exec(void);
 Suite *suite_graph(void);
 Suite *suite_proc(void);
 Suite *suite_array(void);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Graphs made node by node and from captures: nodes and edges, order, copies, updates, lifetimes.
- */
+ * Graphs made node by node: nodes and edges, order, copies, lifetimes. */
 #include "config.h"
 
 #include "driver.h"
@@ -253,145 +252,6 @@ START_TEST(a_clone_is_independent)
 }
 END_TEST
 
-static CUgraph captured_chain(CUdeviceptr p, uint32_t first, uint32_t second, bool longer)
-{
-    CUgraph g;
-    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    OK(launch(fill, stream, p, first, 64));
-    OK(launch(add, stream, p, second, 64));
-    if (longer)
-        OK(launch(add, stream, p, 1, 64));
-    OK(cuStreamEndCapture(stream, &g));
-    return g;
-}
-
-START_TEST(an_executable_is_updated_from_a_like_graph)
-{
-    CUdeviceptr p = words(64);
-    CUgraphExec exec;
-    CUgraphExecUpdateResultInfo info;
-    CUgraph first = captured_chain(p, 1, 2, false), like = captured_chain(p, 10, 20, false),
-            unlike = captured_chain(p, 100, 200, true);
-    OK(cuGraphInstantiate(&exec, first, 0));
-    OK(cuGraphLaunch(exec, stream));
-    OK(cuGraphExecUpdate(exec, like, &info));
-    ck_assert_int_eq(info.result, CU_GRAPH_EXEC_UPDATE_SUCCESS);
-    OK(cuGraphLaunch(exec, stream));
-    OK(cuStreamSynchronize(stream));
-    WORD(p, 0, 30);
-    FAILS(cuGraphExecUpdate(exec, unlike, &info), GRAPH_EXEC_UPDATE_FAILURE);
-    ck_assert_int_eq(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
-    OK(cuGraphLaunch(exec, stream));
-    OK(cuStreamSynchronize(stream));
-    WORD(p, 0, 30);
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(first));
-    OK(cuGraphDestroy(like));
-    OK(cuGraphDestroy(unlike));
-}
-END_TEST
-
-/* Launches that wait are not changed by an update that comes later. */
-START_TEST(an_update_does_not_reach_back)
-{
-    CUdeviceptr p = words(64), q = words(64);
-    CUgraphExec exec;
-    CUgraphExecUpdateResultInfo info;
-    CUgraph first = captured_chain(p, 1, 2, false), like = captured_chain(p, 10, 20, false);
-    OK(cuGraphInstantiate(&exec, first, 0));
-    for (int i = 0; i < 10; i++) {
-        OK(cuGraphExecUpdate(exec, first, &info));
-        OK(cuGraphLaunch(exec, stream));
-        OK(launch_copy(stream, q, p, 64));
-        OK(cuGraphExecUpdate(exec, like, &info));
-        OK(cuStreamSynchronize(stream));
-        WORD(q, 63, 3);
-    }
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(first));
-    OK(cuGraphDestroy(like));
-}
-END_TEST
-
-START_TEST(a_destroyed_executable_finishes)
-{
-    CUdeviceptr p = words(64);
-    CUgraphExec exec;
-    for (uint32_t i = 1; i < 10; i++) {
-        CUgraph g = captured_chain(p, i, i, false);
-        OK(cuGraphInstantiate(&exec, g, 0));
-        OK(cuGraphDestroy(g));
-        OK(cuGraphLaunch(exec, stream));
-        OK(cuGraphExecDestroy(exec));
-        OK(cuStreamSynchronize(stream));
-        WORD(p, 63, 2 * i);
-    }
-}
-END_TEST
-
-START_TEST(launches_of_one_executable_do_not_overlap)
-{
-    enum { N = 3000 };
-    CUstream other;
-    CUgraphExec exec;
-    CUdeviceptr p = words(N);
-    OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    kernel_node(graph, NULL, 0, add, p, 0, 1, N);
-    OK(cuGraphInstantiate(&exec, graph, 0));
-    for (int i = 0; i < 10; i++) {
-        OK(cuGraphLaunch(exec, stream));
-        OK(cuGraphLaunch(exec, other));
-    }
-    WORD(p, 0, 20);
-    WORD(p, N - 1, 20);
-    OK(cuGraphExecDestroy(exec));
-    drop();
-    OK(cuStreamDestroy(other));
-}
-END_TEST
-
-START_TEST(a_graph_is_one_step_of_its_stream)
-{
-    CUdeviceptr p = words(64), q = words(64);
-    CUgraphExec exec;
-    CUgraph g = captured_chain(p, 5, 6, false);
-    OK(cuGraphInstantiate(&exec, g, 0));
-    for (uint32_t i = 0; i < 10; i++) {
-        OK(launch(fill, stream, p, 1000, 64));
-        OK(cuGraphLaunch(exec, stream));
-        OK(launch_copy(stream, q, p, 64));
-        OK(launch(fill, stream, p, i, 64));
-        OK(cuStreamSynchronize(stream));
-        WORD(q, 63, 11);
-        WORD(p, 63, i);
-    }
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(g));
-}
-END_TEST
-
-START_TEST(a_graph_launch_is_captured_as_a_child)
-{
-    CUdeviceptr p = words(64);
-    CUgraphExec inner, outer;
-    CUgraph g = captured_chain(p, 5, 6, false), all;
-    OK(cuGraphInstantiate(&inner, g, 0));
-    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    OK(cuGraphLaunch(inner, stream));
-    OK(launch(add, stream, p, 100, 64));
-    OK(cuStreamEndCapture(stream, &all));
-    ck_assert_uint_eq(count_nodes(all), 2);
-    OK(cuGraphInstantiate(&outer, all, 0));
-    OK(cuGraphLaunch(outer, stream));
-    OK(cuStreamSynchronize(stream));
-    WORD(p, 63, 111);
-    OK(cuGraphExecDestroy(inner));
-    OK(cuGraphExecDestroy(outer));
-    OK(cuGraphDestroy(g));
-    OK(cuGraphDestroy(all));
-}
-END_TEST
-
 START_TEST(user_objects_live_as_long_as_graphs_need_them)
 {
     int destroyed = 0;
@@ -465,6 +325,27 @@ START_TEST(bad_arguments_are_refused)
 }
 END_TEST
 
+/* As the manual lets a driver answer that has no such nodes. */
+START_TEST(conditional_nodes_are_not_there)
+{
+    CUgraphConditionalHandle handle;
+    CUgraphNode node;
+    CUgraphNodeParams params;
+    FAILS(cuGraphConditionalHandleCreate(&handle, graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT),
+          NOT_SUPPORTED);
+    FAILS(cuGraphConditionalHandleCreate(&handle, graph, context, 1, 2), INVALID_VALUE);
+    FAILS(cuGraphConditionalHandleCreate(&handle, NULL, context, 1, 0), INVALID_VALUE);
+    FAILS(cuGraphConditionalHandleCreate(NULL, graph, context, 1, 0), INVALID_VALUE);
+    memset(&params, 0, sizeof params);
+    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    params.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
+    params.conditional.size = 1;
+    params.conditional.ctx = context;
+    FAILS(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params), NOT_SUPPORTED);
+    ck_assert_uint_eq(count_nodes(graph), 0);
+}
+END_TEST
+
 START_TEST(an_empty_graph_runs)
 {
     run_once();
@@ -508,15 +389,10 @@ Suite *suite_graph(void)
     tcase_add_test(tests, kernel_nodes_tell_and_take_their_parameters);
     tcase_add_test(tests, a_child_graph_is_a_copy);
     tcase_add_test(tests, a_clone_is_independent);
-    tcase_add_test(tests, an_executable_is_updated_from_a_like_graph);
-    tcase_add_test(tests, an_update_does_not_reach_back);
-    tcase_add_test(tests, a_destroyed_executable_finishes);
-    tcase_add_test(tests, launches_of_one_executable_do_not_overlap);
-    tcase_add_test(tests, a_graph_is_one_step_of_its_stream);
-    tcase_add_test(tests, a_graph_launch_is_captured_as_a_child);
     tcase_add_test(tests, user_objects_live_as_long_as_graphs_need_them);
     tcase_add_test(tests, nodes_can_be_switched_off_and_destroyed);
     tcase_add_test(tests, bad_arguments_are_refused);
+    tcase_add_test(tests, conditional_nodes_are_not_there);
     tcase_add_test(tests, an_empty_graph_runs);
     tcase_add_test(tests, memory_nodes_give_the_same_address_each_time);
     suite_add_tcase(suite, tests);

@@ -83,6 +83,16 @@ static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, s
     }
 }
 
+/* There are no conditional nodes, and so nothing that a handle could belong to. */
+API CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
+                                            CUcontext context, unsigned value, unsigned flags)
+{
+    ENTER("cuGraphConditionalHandleCreate");
+    return handle == NULL || graph == NULL || flags > CU_GRAPH_COND_ASSIGN_DEFAULT
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_ERROR_NOT_SUPPORTED;
+}
+
 API CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps,
                                const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *params)
 {
