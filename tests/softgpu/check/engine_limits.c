@@ -157,9 +157,12 @@ static int numbered(char *out, size_t room, const char *what, unsigned k)
         return snprintf(out, room, ".func f%u(){.reg .b32 %%r<1000000>; ret;}\n", k);
     if (strcmp(what, "variables") == 0)
         return snprintf(out, room, ".global .b8 g%u[1000000000];\n", k);
-    if (strcmp(what, "calls in a row") == 0 || strcmp(what, "calls twice each") == 0)
-        return snprintf(out, room, "%s%u(){call f%u; %s ret;}\n", k ? ".func f" : ".entry f", k,
-                        k + 1, what[6] == 't' ? "call f0; call f0;" : "");
+    if (strcmp(what, "calls in a row") == 0)
+        return snprintf(out, room, "%s%u(){call f%u; ret;}\n", k ? ".func f" : ".entry f", k,
+                        k + 1);
+    if (strcmp(what, "calls twice each") == 0)
+        return snprintf(out, room, "%s%u(){call f%u; call f%u; ret;}\n", k ? ".func f" : ".entry f",
+                        k, k + 1, k + 1);
     return -1;
 }
 
