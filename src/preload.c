@@ -22,7 +22,8 @@ static void __attribute__((destructor)) at_exit(void)
     stats_at_exit();
     /* What a forked child has loaded, its parent has reported, or will. */
     if (getpid() == loaded_into) {
-        site_at_exit();
+        if (stats_engaged()) /* else nothing is read, not even the variables */
+            site_at_exit();
         bypass_report(stats_engaged());
     }
 }

@@ -323,6 +323,7 @@ void env_check_names(const char *const *environ_, void (*complain)(const char *l
 static struct {
     pthread_once_t once;
     struct env env;
+    _Atomic(const struct env *) read; /* env, once it is complete */
     atomic_flag reported;
 } state = {.once = PTHREAD_ONCE_INIT, .reported = ATOMIC_FLAG_INIT};
 
@@ -339,10 +340,15 @@ static void read_process(void)
     if (state.env.program[0] != '\0' && !env_list_matches(state.env.apps, state.env.program))
         state.env.enabled = 0;
     log_set_level((enum log_level)state.env.log_level);
+    atomic_store_explicit(&state.read, &state.env, memory_order_release);
 }
 
 const struct env *env_get(void)
 {
+    /* several times in each intercepted call: no call of the C library */
+    const struct env *env = atomic_load_explicit(&state.read, memory_order_acquire);
+    if (env != NULL)
+        return env;
     pthread_once(&state.once, read_process);
     return &state.env;
 }
