@@ -4,3 +4,4 @@
 #include "cast.cu"
 #include "check.cu"
 #include "compare.cu"
+#include "fp8.cu"

@@ -22,6 +22,9 @@ enum apex_format {
     APEX_BF16,   /* 1 piece */
     APEX_BF16X3, /* as FP16X2, without scale */
     APEX_BF16X6, /* A: a0 a2 a1 a0 a1 a0, B: b2 b0 b1 b1 b0 b0 */
+    APEX_FP8,    /* E4M3, scaled; both copies have K along their rows, whatever the source has */
+    APEX_FP8_E5M2_A, /* the same with A, or B, in E5M2 */
+    APEX_FP8_E5M2_B,
     APEX_FORMATS
 };
 
@@ -125,9 +128,11 @@ struct apex_compare_params {
 
 #define APEX_KERNEL_AMAX "apex_amax_f32"
 #define APEX_KERNEL_COMPARE "apex_compare_f32"
-/* By enum apex_format; the unscaled ones have no check. */
+/* By enum apex_format. The unscaled ones have no check; those of FP8 follow apex_amax_f32 and are
+ * their own. */
 #define APEX_KERNEL_CASTS                                                                          \
-    "apex_cast_fp16", "apex_cast_fp16x2", "apex_cast_bf16", "apex_cast_bf16x3", "apex_cast_bf16x6"
-#define APEX_KERNEL_CHECKS "apex_check_fp16", "apex_check_fp16x2", 0, 0, 0
+    "apex_cast_fp16", "apex_cast_fp16x2", "apex_cast_bf16", "apex_cast_bf16x3",                    \
+        "apex_cast_bf16x6", "apex_cast_fp8", "apex_cast_fp8_e5m2_a", "apex_cast_fp8_e5m2_b"
+#define APEX_KERNEL_CHECKS "apex_check_fp16", "apex_check_fp16x2", 0, 0, 0, 0, 0, 0
 
 #endif

@@ -53,22 +53,20 @@ static __device__ __forceinline__ int apex_floor_log2(uint32_t bits)
     return bits >= 0x00800000u ? (int)(bits >> 23) - 127 : 31 - __clz(bits) - 149;
 }
 
-/* The multiple of APEX_EXPONENT_STEP that brings the maximum into [2^11, 2^15); 0 for no data. */
-static __device__ __forceinline__ int apex_exponent(uint32_t amax_bits)
+/* The multiple of step (a power of two) that brings the maximum into [2^(top + 1 - step),
+ * 2^(top + 1)); 0 for no data. */
+static __device__ __forceinline__ int apex_exponent(uint32_t amax_bits, int top = APEX_TOP_EXPONENT,
+                                                    int step = APEX_EXPONENT_STEP)
 {
     if (amax_bits == 0)
         return 0;
-    return (APEX_TOP_EXPONENT - apex_floor_log2(amax_bits)) & ~(APEX_EXPONENT_STEP - 1);
+    return (top - apex_floor_log2(amax_bits)) & ~(step - 1);
 }
 
 /* Both exponents, lowered together where alpha * 2^-(a + b) would not be a normal number: such
  * products lie below FP32's range, so FP32 has lost them too. */
-static __device__ __forceinline__ apex_exponents apex_choose_exponents(uint32_t amax_a,
-                                                                       uint32_t amax_b, float alpha)
+static __device__ __forceinline__ apex_exponents apex_clamp_exponents(apex_exponents e, float alpha)
 {
-    apex_exponents e;
-    e.a = apex_exponent(amax_a);
-    e.b = apex_exponent(amax_b);
     uint32_t bits = __float_as_uint(alpha) & 0x7fffffffu;
     int excess = e.a + e.b - APEX_MAX_SUM;
     if (bits != 0 && bits < 0x7f800000u)
@@ -79,6 +77,14 @@ static __device__ __forceinline__ apex_exponents apex_choose_exponents(uint32_t 
         e.b -= excess - from_a;
     }
     return e;
+}
+
+/* Of FP16 copies. */
+static __device__ __forceinline__ apex_exponents apex_choose_exponents(uint32_t amax_a,
+                                                                       uint32_t amax_b, float alpha)
+{
+    apex_exponents e = {apex_exponent(amax_a), apex_exponent(amax_b)};
+    return apex_clamp_exponents(e, alpha);
 }
 
 /* alpha * 2^-(a + b). Where a finite alpha would become Inf the largest finite number is taken: the

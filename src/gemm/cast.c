@@ -9,15 +9,28 @@
  * sum over before the result is added up in FP32: tensor cores truncate their sums, an error that
  * grows with K (Fasi et al. 2021), while FP32 additions between parts round to nearest. */
 static const struct {
-    int pieces;
-    bool scaled;
+    enum path path;
+    int bytes, pieces;
+    bool scaled, turns;
     uint32_t part_log2;
 } formats[APEX_FORMATS] = {
-    [APEX_FP16] = {1, true, 0},       [APEX_FP16X2] = {3, true, 9}, [APEX_BF16] = {1, false, 0},
-    [APEX_BF16X3] = {3, false, 11}, [APEX_BF16X6] = {6, false, 9},
+    [APEX_FP16] = {PATH_FP16, 2, 1, true, false, 0},
+    [APEX_FP16X2] = {PATH_FP16X2, 2, 3, true, false, 9},
+    [APEX_BF16] = {PATH_BF16, 2, 1, false, false, 0},
+    [APEX_BF16X3] = {PATH_BF16X3, 2, 3, false, false, 11},
+    [APEX_BF16X6] = {PATH_BF16X6, 2, 6, false, false, 9},
+    [APEX_FP8] = {PATH_FP8, 1, 1, true, true, 0},
+    [APEX_FP8_E5M2_A] = {PATH_FP8_E5M2_A, 1, 1, true, true, 0},
+    [APEX_FP8_E5M2_B] = {PATH_FP8_E5M2_B, 1, 1, true, true, 0},
 };
 
-enum { ELEMENT_BYTES = 2 };
+/* Of FP8: dimensions and leading dimensions are multiples of FP8_ALIGN; its kernel's tiles. */
+enum { FP8_ALIGN = 16, FP8_TILE = 64, FP8_BLOCKS_PER_MULTIPROCESSOR = 4 };
+
+bool cast_turns(enum apex_format format)
+{
+    return formats[format].turns;
+}
 
 static int64_t round_up(int64_t x, int64_t to)
 {
@@ -26,31 +39,20 @@ static int64_t round_up(int64_t x, int64_t to)
 
 bool cast_choose(struct cast *cast, enum path path, const struct site *site)
 {
-    switch (path) {
-    case PATH_FP16:
-        cast->format = APEX_FP16;
-        break;
-    case PATH_FP16X2:
-        cast->format = APEX_FP16X2;
-        break;
-    case PATH_BF16:
-        cast->format = APEX_BF16;
-        break;
-    case PATH_BF16X3:
-        cast->format = APEX_BF16X3;
-        break;
-    case PATH_BF16X6:
-        cast->format = APEX_BF16X6;
-        break;
-    default:
+    int format = 0;
+    while (format < APEX_FORMATS && formats[format].path != path)
+        format++;
+    if (format == APEX_FORMATS)
         return false;
-    }
+    cast->format = (enum apex_format)format;
     cast->mode = APEX_FIXED;
     cast->fixed_exponent = 0;
     if (formats[cast->format].scaled) {
         cast->mode = site->scale == SCALE_DYNAMIC ? APEX_DYNAMIC
                      : site->scale == SCALE_EXACT ? APEX_EXACT
                                                   : APEX_FIXED;
+        if (formats[format].turns && cast->mode == APEX_DYNAMIC)
+            cast->mode = APEX_EXACT; /* the same bits; FP8 has no check of its own */
         cast->fixed_exponent = site->scale_exponent;
     }
     return true;
@@ -66,18 +68,42 @@ static void plan_operand(const struct gpu *gpu, int pieces, struct cast_operand 
     o->copy_ld = round_up(o->rows, APEX_VECTOR) * along;
     o->copy_stride = batch == 1 ? 0 : o->copy_ld * cols * across;
     o->copy_bytes =
-        (size_t)round_up(ELEMENT_BYTES * o->copy_ld * cols * across * batch, SCRATCH_ALIGN);
+        (size_t)round_up(2 * o->copy_ld * cols * across * batch, SCRATCH_ALIGN);
     o->source = (struct apex_source){.data = o->data, .ld = o->ld, .cols = o->cols,
                                      .stride = batch == 1 ? 0 : o->stride};
     const bool flat = o->rows % APEX_VECTOR == 0 && pieces == 1;
     o->blocks = kernels_plan_walk(gpu, &o->source, o->rows, cols, batch, flat);
 }
 
+/* Both copies have K along their rows. */
+static void plan_turned(const struct gpu *gpu, struct cast_operand *o)
+{
+    const int64_t batch = o->stride == 0 ? 1 : o->batch;
+    const int64_t k = o->k_along_rows ? o->rows : o->cols;
+    const int64_t runs = o->k_along_rows ? o->cols : o->rows;
+    o->copy_ld = round_up(k, FP8_ALIGN);
+    o->copy_stride = batch == 1 ? 0 : o->copy_ld * runs;
+    o->copy_bytes = (size_t)round_up(o->copy_ld * runs * batch, SCRATCH_ALIGN);
+    o->source = (struct apex_source){.data = o->data, .ld = o->ld, .cols = o->cols,
+                                     .stride = batch == 1 ? 0 : o->stride};
+    o->blocks = kernels_plan_walk(gpu, &o->source, o->rows, o->cols, batch, false);
+    o->tiles = (uint32_t)(round_up(o->rows, FP8_TILE) / FP8_TILE *
+                          (round_up(o->cols, FP8_TILE) / FP8_TILE) * batch);
+}
+
 void cast_plan(struct cast *cast)
 {
+    const struct gpu *gpu = &cast->context->gpu;
     const int pieces = formats[cast->format].pieces;
-    plan_operand(&cast->context->gpu, pieces, &cast->operand[0]);
-    plan_operand(&cast->context->gpu, pieces, &cast->operand[1]);
+    if (formats[cast->format].turns) {
+        plan_turned(gpu, &cast->operand[0]);
+        plan_turned(gpu, &cast->operand[1]);
+        cast->parts = 1;
+        cast->part_k = cast->total_k = round_up(cast->k, FP8_ALIGN);
+        return;
+    }
+    plan_operand(gpu, pieces, &cast->operand[0]);
+    plan_operand(gpu, pieces, &cast->operand[1]);
     const int64_t k = pieces > 1 ? round_up(cast->k, APEX_VECTOR) : cast->k;
     const int64_t part = pieces > 1 ? (int64_t)1 << formats[cast->format].part_log2 : k;
     cast->parts = (int)((k + part - 1) / part);
@@ -94,7 +120,7 @@ const void *cast_part(const struct cast *cast, int operand, int i)
 {
     const struct cast_operand *o = &cast->operand[operand];
     const int64_t elements = cast->part_k * i * (o->k_along_rows ? 1 : o->copy_ld);
-    return (const char *)o->copy + ELEMENT_BYTES * elements;
+    return (const char *)o->copy + formats[cast->format].bytes * elements;
 }
 
 /* Any value serves, as long as calls that repeat find theirs: a wrong prediction costs time only. */
@@ -111,7 +137,8 @@ static int32_t *prediction_of(struct scratch_state *state, const struct cast_ope
 static struct apex_target target_of(const struct cast *cast, const struct cast_operand *o)
 {
     return (struct apex_target){.data = o->copy, .ld = o->copy_ld, .stride = o->copy_stride,
-                                .k = round_up(cast->k, APEX_VECTOR),
+                                .k = round_up(cast->k, formats[cast->format].turns ? FP8_ALIGN
+                                                                                   : APEX_VECTOR),
                                 .part_log2 = formats[cast->format].part_log2,
                                 .k_along_rows = o->k_along_rows};
 }
@@ -145,35 +172,55 @@ static struct apex_cast_params params_of(const struct cast *cast, const struct k
     };
 }
 
-static bool launch(struct cast *cast)
+static CUresult launch_amax(const struct cast *cast, const struct apex_cast_params *params)
+{
+    const struct apex_amax_params amax = {
+        .source = {params->source[0], params->source[1]},
+        .blocks_of_a = cast->operand[0].blocks,
+        .record = params->record,
+    };
+    return kernels_launch(cast->context, kernels_of(cast->context)->amax, cast->stream, &amax,
+                          cast->operand[0].blocks + cast->operand[1].blocks);
+}
+
+/* The kernel that ends a call, after one that has left the maxima. */
+static CUresult launch_last(const struct cast *cast, struct apex_cast_params *params)
 {
     const struct kernels *kernels = kernels_of(cast->context);
-    const struct apex_cast_params params = params_of(cast, kernels);
-    const uint32_t wave = kernels_wave(&cast->context->gpu);
-    struct apex_record *record = params.record;
-    CUresult r;
-    cast->scaled_alpha = &record->alpha;
-    cast->scaled_beta = &record->beta;
-    cast->one = &record->one;
-    if (cast->mode == APEX_FIXED)
-        return kernels_launch(cast->context, kernels->cast[cast->format], cast->stream, &params,
-                              params.blocks) == CUDA_SUCCESS;
-    cast->scratch->dirty = true; /* until the kernel that cleans the record is on its way */
-    if (cast->mode == APEX_EXACT) {
-        const struct apex_amax_params amax = {
-            .source = {params.source[0], params.source[1]},
-            .blocks_of_a = params.blocks_of_a,
-            .record = record,
-        };
-        r = kernels_launch(cast->context, kernels->amax, cast->stream, &amax, params.blocks);
-    } else {
-        r = kernels_launch(cast->context, kernels->cast[cast->format], cast->stream, &params,
-                           params.blocks);
+    const struct gpu *gpu = &cast->context->gpu;
+    uint32_t most = kernels_wave(gpu);
+    if (formats[cast->format].turns) {
+        params->blocks_of_a = cast->operand[0].tiles;
+        params->blocks = cast->operand[0].tiles + cast->operand[1].tiles;
+        most = (uint32_t)gpu->multiprocessors * FP8_BLOCKS_PER_MULTIPROCESSOR;
+    } else if (cast->mode == APEX_EXACT) {
+        most = params->blocks;
     }
-    if (r != CUDA_SUCCESS ||
-        kernels_launch(cast->context, kernels->check[cast->format], cast->stream, &params,
-                       cast->mode == APEX_EXACT || params.blocks < wave ? params.blocks : wave) !=
-            CUDA_SUCCESS)
+    return kernels_launch(cast->context,
+                          formats[cast->format].turns ? kernels->cast[cast->format]
+                                                      : kernels->check[cast->format],
+                          cast->stream, params, params->blocks < most ? params->blocks : most);
+}
+
+static bool launch(struct cast *cast)
+{
+    struct apex_cast_params params = params_of(cast, kernels_of(cast->context));
+    const CUfunction first = kernels_of(cast->context)->cast[cast->format];
+    cast->scaled_alpha = &params.record->alpha;
+    cast->scaled_beta = &params.record->beta;
+    cast->one = &params.record->one;
+    if (cast->mode == APEX_FIXED && !formats[cast->format].turns)
+        return kernels_launch(cast->context, first, cast->stream, &params, params.blocks) ==
+               CUDA_SUCCESS;
+    cast->scratch->dirty = true; /* until the kernel that cleans the record is on its way */
+    CUresult r = CUDA_SUCCESS;
+    if (cast->mode == APEX_EXACT)
+        r = launch_amax(cast, &params);
+    else if (cast->mode == APEX_DYNAMIC)
+        r = kernels_launch(cast->context, first, cast->stream, &params, params.blocks);
+    if (r == CUDA_SUCCESS)
+        r = launch_last(cast, &params);
+    if (r != CUDA_SUCCESS)
         return false;
     cast->scratch->dirty = false;
     return true;

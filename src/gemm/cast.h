@@ -28,6 +28,7 @@ struct cast_operand {
     void *copy; /* filled in by cast_begin */
     struct apex_source source;
     uint32_t blocks;
+    uint32_t tiles; /* of a format that turns */
 };
 
 struct cast {
@@ -54,6 +55,8 @@ struct cast {
 
 /* The format, mode and exponent of a path, as was decided for the site. False: not a path of copies. */
 bool cast_choose(struct cast *cast, enum path path, const struct site *site);
+/* Does the format lay both copies with K along their rows, whatever the operands have? */
+bool cast_turns(enum apex_format format);
 /* Decides the shape of the copies; no CUDA call. */
 void cast_plan(struct cast *cast);
 /* Takes scratch and enqueues the kernels. REASONS: go on with the GEMM, then cast_end. Otherwise

@@ -39,6 +39,7 @@ static const struct {
     [PATH_FP16] = {COST_FP16, 1, 2, true, 0},        [PATH_BF16] = {COST_BF16, 1, 2, false, 0},
     [PATH_FP16X2] = {COST_FP16, 3, 2, true, 512},    [PATH_BF16X3] = {COST_BF16, 3, 2, false, 2048},
     [PATH_BF16X6] = {COST_BF16, 6, 2, false, 512},   [PATH_FP8] = {COST_FP8, 1, 1, true, 0},
+    [PATH_FP8_E5M2_A] = {COST_FP8, 1, 1, true, 0}, [PATH_FP8_E5M2_B] = {COST_FP8, 1, 1, true, 0},
 };
 
 struct cost_model cost_model_of(const struct gpu *gpu)

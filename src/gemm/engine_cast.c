@@ -8,10 +8,18 @@
 #include "gemm/cast.h"
 #include "gemm/site.h"
 
-static cudaDataType type_of(enum apex_format format)
-{
-    return format == APEX_FP16 || format == APEX_FP16X2 ? CUDA_R_16F : CUDA_R_16BF;
-}
+/* CUDA_R_8F_E4M3 and E5M2, which CUDA 11.8's headers have only just. */
+#define TYPE_E4M3 ((cudaDataType)28)
+#define TYPE_E5M2 ((cudaDataType)29)
+
+static const struct {
+    cudaDataType a, b;
+} types[APEX_FORMATS] = {
+    [APEX_FP16] = {CUDA_R_16F, CUDA_R_16F},       [APEX_FP16X2] = {CUDA_R_16F, CUDA_R_16F},
+    [APEX_BF16] = {CUDA_R_16BF, CUDA_R_16BF},     [APEX_BF16X3] = {CUDA_R_16BF, CUDA_R_16BF},
+    [APEX_BF16X6] = {CUDA_R_16BF, CUDA_R_16BF},   [APEX_FP8] = {TYPE_E4M3, TYPE_E4M3},
+    [APEX_FP8_E5M2_A] = {TYPE_E5M2, TYPE_E4M3},   [APEX_FP8_E5M2_B] = {TYPE_E4M3, TYPE_E5M2},
+};
 
 /* Plans of the parts: all but the last are alike, and leave the epilogue to the last. */
 struct part_plans {
@@ -26,7 +34,13 @@ static bool usable(const struct plan *plan, const struct cast *cast)
 static enum reason find_plans(const struct lt_library *library, struct lt_shape *shape,
                               const struct cast *cast, struct part_plans *plans)
 {
-    shape->ab_type = type_of(cast->format);
+    shape->a_type = types[cast->format].a;
+    shape->b_type = types[cast->format].b;
+    if (cast_turns(cast->format)) {
+        shape->transa = CUBLAS_OP_T;
+        shape->transb = CUBLAS_OP_N;
+        shape->order_a = shape->order_b = CUBLASLT_ORDER_COL;
+    }
     shape->compute = CUBLAS_COMPUTE_32F;
     shape->pointer_mode = CUBLASLT_POINTER_MODE_DEVICE;
     shape->k = cast_part_k(cast, cast->parts - 1);

@@ -184,9 +184,9 @@ static struct plan *make_plan(const struct lt_library *library, const struct lt_
     const bool ta = s->transa != CUBLAS_OP_N, tb = s->transb != CUBLAS_OP_N;
     const uint64_t m = (uint64_t)s->m, n = (uint64_t)s->n, k = (uint64_t)s->k;
     const int32_t batch = (int32_t)s->batch;
-    const cudaDataType ab = (cudaDataType)s->ab_type;
-    const struct layout a = {ab, ta ? k : m, ta ? m : k, s->lda, s->stride_a, s->order_a, batch};
-    const struct layout b = {ab, tb ? n : k, tb ? k : n, s->ldb, s->stride_b, s->order_b, batch};
+    const cudaDataType ta_type = (cudaDataType)s->a_type, tb_type = (cudaDataType)s->b_type;
+    const struct layout a = {ta_type, ta ? k : m, ta ? m : k, s->lda, s->stride_a, s->order_a, batch};
+    const struct layout b = {tb_type, tb ? n : k, tb ? k : n, s->ldb, s->stride_b, s->order_b, batch};
     const struct layout c = {CUDA_R_32F, m, n, s->ldc, s->stride_c, s->order_c, batch};
     const struct layout d = {CUDA_R_32F, m, n, s->ldd, s->stride_d, s->order_d, batch};
     /* An address of the alignment that all calls of this shape have; it is not read. */

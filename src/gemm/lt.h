@@ -20,7 +20,7 @@ struct lt_shape {
     int64_t lda, ldb, ldc, ldd, stride_a, stride_b, stride_c, stride_d;
     int64_t aux_ld, aux_stride, bias_stride;
     int32_t order_a, order_b, order_c, order_d; /* cublasLtOrder_t */
-    int32_t ab_type;      /* cudaDataType of A and B */
+    int32_t a_type, b_type; /* cudaDataType */
     int32_t compute;      /* cublasComputeType_t */
     int32_t pointer_mode; /* cublasLtPointerMode_t */
     int32_t epilogue;     /* cublasLtEpilogue_t */

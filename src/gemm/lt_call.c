@@ -157,6 +157,11 @@ struct reading {
     struct gemm gemm; /* sizes and types, for the policy */
 };
 
+static bool valid_op(int32_t op)
+{
+    return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+}
+
 static bool plain_order(const struct side *s)
 {
     return (s->order == CUBLASLT_ORDER_COL || s->order == CUBLASLT_ORDER_ROW) && s->stride >= 0 &&
@@ -199,7 +204,10 @@ static enum reason read_call(const struct lt_call *call, struct reading *r)
         r->b.batch != g->batch || r->c.batch != g->batch ||
         (int64_t)(tb ? r->b.cols : r->b.rows) != g->k || (int64_t)r->d.rows != g->m ||
         (int64_t)r->d.cols != g->n || (int64_t)r->c.rows != g->m || (int64_t)r->c.cols != g->n ||
-        call->alpha == NULL || call->a == NULL || call->b == NULL || call->d == NULL ||
+        !valid_op(s->transa) || !valid_op(s->transb) || call->alpha == NULL ||
+        (call->beta == NULL &&
+         s->pointers != CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO) ||
+        call->a == NULL || call->b == NULL || call->d == NULL ||
         (uintptr_t)call->a % sizeof(float) != 0 || (uintptr_t)call->b % sizeof(float) != 0 ||
         (uintptr_t)call->d % sizeof(float) != 0 || (g->batch > 1 && r->d.stride == 0))
         return REASON_ARGUMENT;
@@ -241,7 +249,8 @@ static struct lt_shape shape_of(const struct lt_call *call, const struct reading
         .order_b = r->b.order,
         .order_c = r->c.order,
         .order_d = r->d.order,
-        .ab_type = CUDA_R_32F,
+        .a_type = CUDA_R_32F,
+        .b_type = CUDA_R_32F,
         .pointer_mode = s->pointers,
         .epilogue = (int32_t)s->epilogue,
         .sm_count = s->sm_count,
@@ -347,14 +356,11 @@ static struct cast_operand operand_of(const void *data, const struct side *s, bo
 static enum reason run_cast(const struct lt_call *call, const struct reading *r, enum path path,
                             cublasStatus_t *status_p)
 {
-    static const float zero = 0;
     const struct settings *s = &r->settings;
     /* A vector of alphas would have to be scaled element by element. */
     if (s->pointers != CUBLASLT_POINTER_MODE_HOST && s->pointers != CUBLASLT_POINTER_MODE_DEVICE)
         return REASON_LAYOUT;
     const bool host = s->pointers == CUBLASLT_POINTER_MODE_HOST;
-    if (call->beta == NULL && !host)
-        return REASON_ARGUMENT;
     struct cast cast = {
         .context = call->context,
         .stream = call->stream,
@@ -364,7 +370,7 @@ static enum reason run_cast(const struct lt_call *call, const struct reading *r,
         .operand = {operand_of(call->a, &r->a, s->transa != CUBLAS_OP_N),
                     operand_of(call->b, &r->b, s->transb == CUBLAS_OP_N)},
         .alpha = call->alpha,
-        .beta = call->beta != NULL ? call->beta : &zero,
+        .beta = call->beta,
         .device_scalars = !host,
     };
     if (cast.capture == CAPTURE_UNKNOWN)

@@ -23,6 +23,7 @@ static const struct {
     [PATH_FP16] = {"fp16", 70, 2},      [PATH_BF16] = {"bf16", 80, 1},
     [PATH_FP16X2] = {"fp16x2", 70, 4},  [PATH_BF16X3] = {"bf16x3", 80, 3},
     [PATH_BF16X6] = {"bf16x6", 80, 4},  [PATH_FP8] = {"fp8", 89, 0},
+    [PATH_FP8_E5M2_A] = {"fp8_e5m2_a", 89, 0}, [PATH_FP8_E5M2_B] = {"fp8_e5m2_b", 89, 0},
 };
 
 /* own: the path that gives the class its name. more_exact: where the GPU lacks that. TF32 is asked
@@ -108,7 +109,7 @@ bool policy_within(int precision, enum path path)
 /* One exponent for a whole batch serves only if its entries are alike, which nobody has promised. */
 static bool needs_like_entries(enum path path)
 {
-    return path == PATH_FP16 || path == PATH_FP16X2 || path == PATH_FP8;
+    return path == PATH_FP16 || path == PATH_FP16X2 || path >= PATH_FP8;
 }
 
 /* The paths among which cost decides: within the class, and none that is sure to be slower. */
@@ -202,7 +203,7 @@ int policy_ladder(const struct wish *wish, const struct cost_model *model, const
     int n = 0;
     for (enum path path = PATH_FORWARD; path < PATHS; path++) {
         /* FP8 is for those who name it; the program's own TF32 is its plain call. */
-        if (path == PATH_FP8 || !policy_has(gpu, path) || !policy_fits(g, path) ||
+        if (path >= PATH_FP8 || !policy_has(gpu, path) || !policy_fits(g, path) ||
             (g->tf32 && path == PATH_TF32) ||
             (path != PATH_FORWARD && launch_bound(model, &shape)))
             continue;
