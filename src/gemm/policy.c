@@ -23,7 +23,7 @@ static const struct {
     [PATH_FP16] = {"fp16", 70, 2},      [PATH_BF16] = {"bf16", 80, 1},
     [PATH_FP16X2] = {"fp16x2", 70, 4},  [PATH_BF16X3] = {"bf16x3", 80, 3},
     [PATH_BF16X6] = {"bf16x6", 80, 4},  [PATH_FP8] = {"fp8", 89, 0},
-    [PATH_FP8_E5M2_A] = {"fp8_e5m2_a", 89, 0}, [PATH_FP8_E5M2_B] = {"fp8_e5m2_b", 89, 0},
+    [PATH_FP8_E5M2_A] = {"fp8_e5m2_a", 89, -1}, [PATH_FP8_E5M2_B] = {"fp8_e5m2_b", 89, -1},
 };
 
 /* own: the path that gives the class its name. more_exact: where the GPU lacks that. TF32 is asked
