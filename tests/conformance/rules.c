@@ -452,6 +452,42 @@ static const char *lt_shapes_differ(void)
     return judge_c(0, 1);
 }
 
+/* What cublasLtMatmul says of a square product with this transposition and this beta. */
+static cublasStatus_t lt_square(int32_t transa, const float *beta)
+{
+    const cublasLtMatmulDesc_t desc = lt_descriptor(CUBLAS_OP_N);
+    const cublasLtMatrixLayout_t l = lt_layout(CUDA_R_32F, N, N);
+    cublasStatus_t status =
+        cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &transa, sizeof transa);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasLtMatmul((cublasLtHandle_t)t.handle, desc, &two, t.a, l, t.b, l, beta, t.c,
+                                l, t.c, l, NULL, NULL, 0, t.stream);
+    BLAS_OK(cublasLtMatrixLayoutDestroy(l));
+    BLAS_OK(cublasLtMatmulDescDestroy(desc));
+    return status;
+}
+
+static const char *lt_no_such_operation(void)
+{
+    fresh();
+    MUST(lt_square(7, &zero) == CUBLAS_STATUS_INVALID_VALUE);
+    return judge_c(0, 1);
+}
+
+static const char *lt_no_beta(void)
+{
+    fresh();
+    MUST(lt_square(CUBLAS_OP_N, NULL) == CUBLAS_STATUS_INVALID_VALUE);
+    return judge_c(0, 1);
+}
+
+static const char *lt_in_place(void)
+{
+    fresh();
+    MUST(lt_square(CUBLAS_OP_N, &minus_one) == CUBLAS_STATUS_SUCCESS);
+    return judge_c(2, -1);
+}
+
 /* Narrow operands are the program's own choice: they stay. */
 static const char *lt_fp8(void)
 {
@@ -529,6 +565,9 @@ static const struct rule {
     RULE(captured_warm),
     RULE(captured_device_scalars),
     RULE(lt_shapes_differ),
+    RULE(lt_no_such_operation),
+    RULE(lt_no_beta),
+    RULE(lt_in_place),
     RULE(lt_fp8),
     RULE(int8),
 };
