@@ -355,37 +355,6 @@ static CUresult run_op(const struct gemm_op *op, const struct gpu *gpu, void *sp
     return result;
 }
 
-struct enqueued {
-    int n;
-    struct gemm_op op[];
-};
-
-static CUresult run(void *arg, void *space)
-{
-    const struct enqueued *all = arg;
-    const struct gpu *gpu = gpu_get();
-    const struct gemm_op *first = &all->op[0];
-    CUresult result = CUDA_SUCCESS;
-    char key[48];
-    uint64_t entries = 0;
-    for (int i = 0; i < all->n && result == CUDA_SUCCESS; i++) {
-        result = run_op(&all->op[i], gpu, space);
-        entries += (uint64_t)all->op[i].batch;
-    }
-    const char *name = unit_names[first->unit];
-    const bool is_complex = first->domain == DOMAIN_C32 || first->domain == DOMAIN_C64;
-    if (is_complex && first->unit == UNIT_F32)
-        name = "c32";
-    else if (is_complex && first->unit == UNIT_F64)
-        name = "c64";
-    snprintf(key, sizeof key, "%s.%s%s", first->family == NULL ? "gemm" : first->family,
-             is_complex && first->unit == UNIT_TF32 ? "c" : "", name);
-    gpu->count(key, 1);
-    snprintf(key + strlen(key), sizeof key - strlen(key), ".entries");
-    gpu->count(key, entries);
-    return result;
-}
-
 static void add_cost(const struct gemm_op *op, struct softgpu_cost *cost)
 {
     static const enum softgpu_type types[UNITS] = {
@@ -405,6 +374,45 @@ static void add_cost(const struct gemm_op *op, struct softgpu_cost *cost)
     cost->flop +=
         2 * m * n * k * batch * (type_is_complex(op->a.type) ? 4 : 1) / (op->uplo ? 2 : 1);
     cost->type = types[op->unit];
+}
+
+struct enqueued {
+    int n;
+    struct gemm_op op[];
+};
+
+static CUresult run(void *arg, void *space)
+{
+    const struct enqueued *all = arg;
+    const struct gpu *gpu = gpu_get();
+    const struct gemm_op *first = &all->op[0];
+    CUresult result = CUDA_SUCCESS;
+    char key[48];
+    uint64_t entries = 0;
+    struct softgpu_cost cost = {0};
+    for (int i = 0; i < all->n && result == CUDA_SUCCESS; i++) {
+        result = run_op(&all->op[i], gpu, space);
+        entries += (uint64_t)all->op[i].batch;
+        add_cost(&all->op[i], &cost);
+    }
+    const char *name = unit_names[first->unit];
+    const bool is_complex = first->domain == DOMAIN_C32 || first->domain == DOMAIN_C64;
+    if (is_complex && first->unit == UNIT_F32)
+        name = "c32";
+    else if (is_complex && first->unit == UNIT_F64)
+        name = "c64";
+    snprintf(key, sizeof key, "%s.%s%s", first->family == NULL ? "gemm" : first->family,
+             is_complex && first->unit == UNIT_TF32 ? "c" : "", name);
+    gpu->count(key, 1);
+    char *const end = key + strlen(key);
+    const size_t room = sizeof key - strlen(key);
+    snprintf(end, room, ".entries");
+    gpu->count(key, entries);
+    snprintf(end, room, ".flop");
+    gpu->count(key, cost.flop);
+    snprintf(end, room, ".bytes");
+    gpu->count(key, cost.bytes);
+    return result;
 }
 
 cublasStatus_t gemm_enqueue(CUstream stream, const struct gemm_op *op, int n)

@@ -234,7 +234,8 @@ static void ld_decode(struct decoder *d, const struct form *f)
         width = k == 0 || one == width ? one : 0;
     }
     rows[n] = wide;
-    at.flags |= space_flags(f->kind) | f->flags | (is_signed(f->type) ? MEM_SIGNED : 0);
+    at.flags |= space_flags(f->kind) | f->flags | (is_signed(f->type) ? MEM_SIGNED : 0) |
+                (f->kind == SPACE_PARAM ? MEM_PARAM : 0);
     i = emit(d, load_fn(at.flags, f->size, n, width), f->insn->line);
     insn_src(i, 0, (struct ref){rows[0], BASE_FRAME});
     insn_src(i, 1, at.ref);

@@ -12,6 +12,7 @@ enum {
     MEM_SIGNED = 16,
     MEM_STRONG = 32,    /* volatile, relaxed or acquire: no race with its like */
     MEM_CHECKED = 64,   /* general form wanted */
+    MEM_PARAM = 128,    /* a parameter at a computed place: no device memory, not counted */
 };
 
 enum where { WHERE_FAULT, WHERE_GLOBAL, WHERE_SHARED, WHERE_LOCAL };

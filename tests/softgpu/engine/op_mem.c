@@ -229,7 +229,7 @@ enum where resolve(struct warp *w, const struct insn *i, uint64_t *address, unsi
     uint64_t total = (uint64_t)__builtin_popcount(w->mask) * bytes;
     struct sg_counts *c = &w->worker->counts;
 
-    if (where == WHERE_GLOBAL)
+    if (where == WHERE_GLOBAL && !(i->kind & MEM_PARAM))
         *(write ? &c->global_write_bytes : &c->global_read_bytes) += total;
     else if (where == WHERE_SHARED)
         c->shared_bytes += total;

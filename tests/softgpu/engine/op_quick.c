@@ -176,7 +176,7 @@ INLINE const struct insn *load_global(struct warp *w, const struct insn *i, unsi
             cached(cache, too, extent(q, step), step)) {
             get_half(w, i, 0, (const char *)(uintptr_t)at, p, size, n, sign);
             get_half(w, i, HALF, (const char *)(uintptr_t)too, q, size, n, sign);
-            w->worker->counts.global_read_bytes += LANES * step;
+            w->worker->counts.global_read_bytes += i->kind & MEM_PARAM ? 0 : LANES * step;
             return i + 1;
         }
     }
