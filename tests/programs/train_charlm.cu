@@ -4,6 +4,7 @@
 // options and seed give the same numbers, bit for bit. Option values live in one struct; the host
 // buffers of a batch belong to `struct feed`.
 #include "charlm/check.cuh"
+#include "charlm/dump.cuh"
 #include "charlm/model.cuh"
 #include "charlm/text.cuh"
 #include <getopt.h>
@@ -16,15 +17,15 @@
 enum { VALIDATION_BATCHES = 16 };
 
 struct options {
-    const char *text;
+    const char *text, *dump;
     long steps, validate_every, sample, seed;
-    double rate;
+    double rate, loss_scale;
     struct sizes size;
-    int quiet;
+    int graph, quiet;
 };
 
 static const struct options defaults = {
-    TEXT_FILE, 300, 0, 200, 1, 5e-3, {16, 32, 2, 4, 64, 0}, 0,
+    TEXT_FILE, NULL, 300, 0, 200, 1, 5e-3, 1, {16, 32, 2, 4, 64, 0}, 0, 0,
 };
 
 static void usage(void)
@@ -43,10 +44,13 @@ static void usage(void)
            "  --seed N         for weights, batches and the sample (%ld)\n"
            "  --val-every N    also validate after every N steps; 0: only at the end (%ld)\n"
            "  --sample N       characters to write at the end (%ld)\n"
+           "  --loss-scale X   a power of two: gradients are computed times X, then divided (%g)\n"
+           "  --graph          capture the second step in a graph and replay it from then on\n"
+           "  --dump FILE      write operands of the last step's products\n"
            "  --quiet          print only the validation loss\n"
            "  --help           print this\n",
            d->text, d->steps, d->size.batch, d->size.context, d->size.layers, d->size.heads,
-           d->size.width, d->rate, d->seed, d->validate_every, d->sample);
+           d->size.width, d->rate, d->seed, d->validate_every, d->sample, d->loss_scale);
 }
 
 static long whole_number(const char *option, const char *text, long low, long high)
@@ -68,6 +72,15 @@ static double positive_number(const char *option, const char *text)
     return value;
 }
 
+static double power_of_two(const char *option, const char *text)
+{
+    int exponent;
+    double value = positive_number(option, text);
+    if (frexp(value, &exponent) != 0.5 || exponent < -60 || exponent > 60)
+        fail("--%s: %s is not a power of two near 1", option, text);
+    return value;
+}
+
 static void parse_options(struct options *o, int argc, char **argv)
 {
     static const struct option known[] = {
@@ -75,7 +88,8 @@ static void parse_options(struct options *o, int argc, char **argv)
         {"context", 1, NULL, 'c'}, {"layers", 1, NULL, 'l'},    {"heads", 1, NULL, 'n'},
         {"width", 1, NULL, 'w'},   {"lr", 1, NULL, 'r'},        {"seed", 1, NULL, 'x'},
         {"sample", 1, NULL, 'm'},  {"val-every", 1, NULL, 'v'}, {"quiet", 0, NULL, 'q'},
-        {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0},
+        {"help", 0, NULL, 'h'},    {"graph", 0, NULL, 'g'},     {"dump", 1, NULL, 'd'},
+        {"loss-scale", 1, NULL, 'z'}, {NULL, 0, NULL, 0},
     };
     int index = 0, letter;
     *o = defaults;
@@ -115,6 +129,15 @@ static void parse_options(struct options *o, int argc, char **argv)
             break;
         case 'v':
             o->validate_every = whole_number(name, optarg, 0, INT_MAX);
+            break;
+        case 'z':
+            o->loss_scale = power_of_two(name, optarg);
+            break;
+        case 'g':
+            o->graph = 1;
+            break;
+        case 'd':
+            o->dump = optarg;
             break;
         case 'q':
             o->quiet = 1;
@@ -181,7 +204,8 @@ static void feed_sequence(struct feed *f, const struct text *t, const struct siz
     }
 }
 
-static void feed_upload(struct feed *f, struct model *m)
+// Sorts the rows of the batch by character.
+static void feed_sort(struct feed *f, const struct model *m)
 {
     int rows = m->size.batch * m->size.context, vocabulary = m->size.vocabulary;
     memset(f->first, 0, (vocabulary + 1) * sizeof(int));
@@ -193,6 +217,11 @@ static void feed_upload(struct feed *f, struct model *m)
     memcpy(next, f->first, vocabulary * sizeof(int));
     for (int i = 0; i < rows; i++)
         f->order[next[f->tokens[i]]++] = i;
+}
+
+static void feed_upload(const struct feed *f, struct model *m)
+{
+    int rows = m->size.batch * m->size.context, vocabulary = m->size.vocabulary;
     upload(m, m->tokens, f->tokens, rows);
     upload(m, m->targets, f->targets, rows);
     upload(m, m->order, f->order, rows);
@@ -272,6 +301,7 @@ static double validate(struct model *m, struct feed *f, const struct text *t)
     for (int batch = 0; batch < VALIDATION_BATCHES; batch++) {
         for (int i = 0; i < s->batch; i++)
             feed_sequence(f, t, s, i, t->training + room * ((long)batch * s->batch + i) / windows);
+        feed_sort(f, m);
         feed_upload(f, m);
         model_forward(m, s->batch, s->context);
         model_loss(m, s->batch * s->context, 0);
@@ -280,22 +310,51 @@ static double validate(struct model *m, struct feed *f, const struct text *t)
     return sum / VALIDATION_BATCHES;
 }
 
+// From the batch in f to the gradients.
+static void run_step(struct model *m, const struct feed *f)
+{
+    feed_upload(f, m);
+    model_forward(m, m->size.batch, m->size.context);
+    model_loss(m, m->size.batch * m->size.context, 1);
+    model_backward(m);
+}
+
+// A whole step, update included. What it reads of the host is what stands there at each launch.
+static cudaGraphExec_t capture_step(struct model *m, const struct feed *f)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    CUDA(cudaStreamBeginCapture(m->stream, cudaStreamCaptureModeGlobal));
+    run_step(m, f);
+    model_update_scheduled(m);
+    CUDA(cudaStreamEndCapture(m->stream, &graph));
+    CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    CUDA(cudaGraphDestroy(graph));
+    return exec;
+}
+
 static void train(struct model *m, struct feed *f, const struct text *t, const struct options *o,
                   uint64_t *random)
 {
     cudaEvent_t begin, end;
+    cudaGraphExec_t step_graph = NULL;
     CUDA(cudaEventCreate(&begin));
     CUDA(cudaEventCreate(&end));
     for (long step = 1; step <= o->steps; step++) {
         long room = t->training - m->size.context;
         for (int i = 0; i < m->size.batch; i++)
             feed_sequence(f, t, &m->size, i, (long)(random_bits(random) % room));
+        feed_sort(f, m);
+        model_schedule(m, (float)rate_at(o, step), (int)step);
+        if (o->graph && step == 2)
+            step_graph = capture_step(m, f);
         CUDA(cudaEventRecord(begin, m->stream));
-        feed_upload(f, m);
-        model_forward(m, m->size.batch, m->size.context);
-        model_loss(m, m->size.batch * m->size.context, 1);
-        model_backward(m);
-        model_update(m, (float)rate_at(o, step), (int)step);
+        if (step_graph) {
+            CUDA(cudaGraphLaunch(step_graph, m->stream));
+        } else {
+            run_step(m, f);
+            model_update(m);
+        }
         CUDA(cudaEventRecord(end, m->stream));
         float loss = read_loss(m), milliseconds;
         CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
@@ -307,6 +366,10 @@ static void train(struct model *m, struct feed *f, const struct text *t, const s
             printf("step %ld val_loss %.9g\n", step, validate(m, f, t));
         fflush(stdout);
     }
+    if (o->dump && o->steps > 0)
+        model_dump(m, o->dump);
+    if (step_graph)
+        CUDA(cudaGraphExecDestroy(step_graph));
     CUDA(cudaEventDestroy(begin));
     CUDA(cudaEventDestroy(end));
 }
@@ -378,7 +441,7 @@ int main(int argc, char **argv)
     options.size.vocabulary = text.vocabulary;
     uint64_t random = (uint64_t)options.seed;
 
-    model_create(&model, &options.size);
+    model_create(&model, &options.size, (float)options.loss_scale);
     feed_create(&feed, &options.size);
     initialize(&model, &random);
     if (!options.quiet)

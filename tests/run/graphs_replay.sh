@@ -15,7 +15,7 @@ graphs() {
         tests/stress/graphs "$@" >"$work/out" 2>"$work/err"
 }
 
-for what in replay flight fork; do
+for what in replay flight fork branches; do
     if ! graphs $what "$data"; then
         echo "$what (data $data):"
         head -n 10 "$work/err"

@@ -28,7 +28,8 @@ refused() {
 }
 
 trainer --help >"$work/help"
-for option in text steps batch context layers heads width lr seed val-every sample quiet; do
+for option in text steps batch context layers heads width lr seed val-every sample loss-scale graph \
+    dump quiet; do
     grep -q -- "--$option" "$work/help" || fail "--help does not know --$option"
 done
 printf 'too short' >"$work/short"
@@ -40,6 +41,8 @@ refused 'not a whole number' --batch 0
 refused 'not a whole number' --layers 1.5
 refused 'not a positive number' --lr 0
 refused 'not a positive number' --lr nan
+refused 'not a power of two' --loss-scale 3
+refused 'not a positive number' --loss-scale -2
 refused 'does not divide' --heads 3 --width 64
 refused 'No such file' --text "$work/none"
 refused 'not a regular file' --text "$work"
@@ -57,3 +60,11 @@ grep '^val_loss' "$work/full" | cmp - "$work/quiet" || fail "--quiet prints anot
 ! cmp -s "$work/quiet" "$work/seed" || fail "--seed changes nothing"
 [ "$(grep -c '^step [0-9]* loss ' "$work/full")" -eq 4 ] || fail "not one line for each step"
 [ "$(grep -c '^step 2 val_loss ' "$work/full")" -eq 1 ] || fail "--val-every 2 did not validate"
+
+# Three products of layers of this size: names, sizes and operands, in as many bytes.
+# shellcheck disable=SC2086 # the sizes are options
+trainer --steps 2 --quiet --dump "$work/dump" $tiny >/dev/null
+vocabulary=$(sed -n 's/^text .*, \([0-9]*\) different$/\1/p' "$work/full")
+n=$((vocabulary < 64 ? vocabulary : 64))
+numbers=$((16 * 64 + 64 * 32 + 16 * vocabulary + vocabulary * 32 + 16 * 32 + 32 * n))
+[ "$(wc -c <"$work/dump")" -eq $((3 * (32 + 12) + 4 * numbers)) ] || fail "--dump: wrong size"

@@ -346,18 +346,41 @@ __global__ void mean_loss(float *mean, const float *losses, int n)
 }
 
 // b1_corr = 1 - b1^t, b2_corr = 1 - b2^t; the decay wd is decoupled from the moments.
-__global__ void adamw(float *params, float *grads, float *m, float *v, long n, float lr, float b1,
-                      float b2, float b1_corr, float b2_corr, float eps, float wd)
+static __device__ void adamw_element(float *params, const float *grads, float *m, float *v, long i,
+                                     float lr, float b1, float b2, float b1_corr, float b2_corr,
+                                     float eps, float wd)
 {
-    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
     float g = grads[i];
     float first = b1 * m[i] + (1 - b1) * g;
     float second = b2 * v[i] + (1 - b2) * g * g;
     m[i] = first;
     v[i] = second;
     params[i] -= lr * (first / b1_corr / (sqrtf(second / b2_corr) + eps) + wd * params[i]);
+}
+
+__global__ void adamw(float *params, float *grads, float *m, float *v, long n, float lr, float b1,
+                      float b2, float b1_corr, float b2_corr, float eps, float wd)
+{
+    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        adamw_element(params, grads, m, v, i, lr, b1, b2, b1_corr, b2_corr, eps, wd);
+}
+
+// The same in a graph, which cannot be told other numbers: lr, b1_corr and b2_corr are in memory.
+__global__ void adamw_scheduled(float *params, float *grads, float *m, float *v, long n,
+                                const float *schedule, float b1, float b2, float eps, float wd)
+{
+    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        adamw_element(params, grads, m, v, i, schedule[0], b1, b2, schedule[1], schedule[2], eps,
+                      wd);
+}
+
+__global__ void multiply_by(float *x, float factor, long n)
+{
+    long i = (long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] *= factor;
 }
 
 #endif

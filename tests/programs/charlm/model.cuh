@@ -9,6 +9,9 @@
 #include "kernels.cuh"
 #include <math.h>
 
+enum { SCHEDULE = 3 };
+static const float BETA1 = 0.9f, BETA2 = 0.99f, EPSILON = 1e-8f, DECAY = 0.1f; // of AdamW
+
 struct sizes {
     int batch, context, layers, heads, width, vocabulary;
 };
@@ -40,6 +43,8 @@ struct model {
     float *out, *norm, *mean, *scale, *logits, *losses, *loss;
     float *flow, *flow_heads, *flow_scores, *flow_q, *flow_k, *flow_v, *work;
     int *tokens, *targets, *first, *order;
+    float loss_scale; // gradients are those of the loss times this
+    float *schedule, *host_schedule; // of the update: rate and what its moments are divided by
     cudaStream_t stream;
     cublasHandle_t blas;
 };
@@ -112,11 +117,14 @@ static void weights_create(struct weights *w, const struct sizes *s, long n)
     weights_lay_out(w, device_alloc<float>(n), s);
 }
 
-static void model_create(struct model *m, const struct sizes *s)
+static void model_create(struct model *m, const struct sizes *s, float loss_scale)
 {
     long rows = (long)s->batch * s->context, c = s->width;
     long scores = (long)s->batch * s->heads * s->context * s->context;
     m->size = *s;
+    m->loss_scale = loss_scale;
+    m->schedule = device_alloc<float>(SCHEDULE);
+    CUDA(cudaMallocHost((void **)&m->host_schedule, SCHEDULE * sizeof(float)));
     m->parameters = count_parameters(s);
     CUDA(cudaStreamCreateWithFlags(&m->stream, cudaStreamNonBlocking));
     BLAS(cublasCreate(&m->blas));
@@ -174,9 +182,10 @@ static void model_destroy(struct model *m)
     void *owned[] = {m->weights.all, m->grads.all,   m->moment1, m->moment2, m->out,    m->norm,
                      m->mean,        m->scale,       m->logits,  m->losses,  m->loss,   m->flow,
                      m->flow_heads,  m->flow_scores, m->flow_q,  m->flow_k,  m->flow_v, m->work,
-                     m->tokens,      m->targets,     m->first,   m->order};
+                     m->tokens,      m->targets,     m->first,   m->order, m->schedule};
     for (void *p : owned)
         CUDA(cudaFree(p));
+    CUDA(cudaFreeHost(m->host_schedule));
     BLAS(cublasDestroy(m->blas));
     CUDA(cudaStreamDestroy(m->stream));
     free(m->layer);
@@ -332,7 +341,8 @@ static void model_forward(struct model *m, int batch, int length)
 static void model_loss(struct model *m, int rows, int backward)
 {
     cross_entropy<<<BY_ROWS(rows, m->stream)>>>(
-        m->losses, m->logits, m->targets, backward ? 1.0f / rows : 0, rows, m->size.vocabulary);
+        m->losses, m->logits, m->targets, backward ? m->loss_scale / rows : 0, rows,
+        m->size.vocabulary);
     LAUNCHED();
     mean_loss<<<1, FLAT, 0, m->stream>>>(m->loss, m->losses, rows);
     LAUNCHED();
@@ -377,13 +387,43 @@ static void model_backward(struct model *m)
     LAUNCHED();
 }
 
-// One step of AdamW; `step` counts from 1.
-static void model_update(struct model *m, float rate, int step)
+// What the update of a step depends on; `step` counts from 1.
+static void model_schedule(struct model *m, float rate, int step)
 {
-    const float b1 = 0.9f, b2 = 0.99f, eps = 1e-8f, decay = 0.1f;
-    adamw<<<BY_ELEMENTS(m->parameters, m->stream)>>>(
-        m->weights.all, m->grads.all, m->moment1, m->moment2, m->parameters, rate, b1, b2,
-        1 - powf(b1, step), 1 - powf(b2, step), eps, decay);
+    m->host_schedule[0] = rate;
+    m->host_schedule[1] = 1 - powf(BETA1, step);
+    m->host_schedule[2] = 1 - powf(BETA2, step);
+}
+
+static void unscale(struct model *m)
+{
+    if (m->loss_scale == 1)
+        return;
+    multiply_by<<<BY_ELEMENTS(m->parameters, m->stream)>>>(m->grads.all, 1 / m->loss_scale,
+                                                           m->parameters);
+    LAUNCHED();
+}
+
+// One step of AdamW.
+static void model_update(struct model *m)
+{
+    const float *s = m->host_schedule;
+    unscale(m);
+    adamw<<<BY_ELEMENTS(m->parameters, m->stream)>>>(m->weights.all, m->grads.all, m->moment1,
+                                                     m->moment2, m->parameters, s[0], BETA1, BETA2,
+                                                     s[1], s[2], EPSILON, DECAY);
+    LAUNCHED();
+}
+
+// The same for a graph: each launch of it reads the schedule as it is then.
+static void model_update_scheduled(struct model *m)
+{
+    CUDA(cudaMemcpyAsync(m->schedule, m->host_schedule, SCHEDULE * sizeof(float),
+                         cudaMemcpyHostToDevice, m->stream));
+    unscale(m);
+    adamw_scheduled<<<BY_ELEMENTS(m->parameters, m->stream)>>>(
+        m->weights.all, m->grads.all, m->moment1, m->moment2, m->parameters, m->schedule, BETA1,
+        BETA2, EPSILON, DECAY);
     LAUNCHED();
 }
 
