@@ -5,8 +5,10 @@
  * process id. */
 #include "config.h"
 #include "base/bypass.h"
+#include "base/env.h"
 #include "base/stats.h"
 #include "gemm/site_report.h"
+#include "gemm/tuning.h"
 
 #include <unistd.h>
 
@@ -22,8 +24,10 @@ static void __attribute__((destructor)) at_exit(void)
     stats_at_exit();
     /* What a forked child has loaded, its parent has reported, or will. */
     if (getpid() == loaded_into) {
-        if (stats_engaged()) /* else nothing is read, not even the variables */
+        if (stats_engaged()) { /* else nothing is read, not even the variables */
             site_at_exit();
+            tuning_write(env_get());
+        }
         bypass_report(stats_engaged());
     }
 }

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gpu h200 = {90, 132, true}, v100 = {70, 80, true}, a100 = {80, 108, true},
-                        pascal = {61, 28, true};
+static const struct gpu h200 = {90, 132, true, ""}, v100 = {70, 80, true, ""},
+                        a100 = {80, 108, true, ""}, pascal = {61, 28, true, ""};
 
 static struct gemm square(int64_t n)
 {
@@ -187,7 +187,7 @@ static int64_t first_converted(const struct gpu *gpu, int precision)
 START_TEST(geforce_gains_little)
 {
     enum reason why;
-    const struct gpu rtx3090 = {86, 82, true}, rtx4090 = {89, 128, true};
+    const struct gpu rtx3090 = {86, 82, true, ""}, rtx4090 = {89, 128, true, ""};
     ck_assert_int_eq(choose(&rtx3090, square(4096), PRECISION_TF32, POLICY_COST, &why), PATH_FORWARD);
     ck_assert_int_eq(choose(&rtx4090, square(4096), PRECISION_FP16X2, POLICY_COST, &why),
                      PATH_FORWARD);
@@ -260,6 +260,15 @@ START_TEST(ladders)
     n = policy_ladder(&wish, &model, &h200, &g, ladder);
     ck_assert_int_eq(n, 1);
     ck_assert_int_eq(ladder[0], PATH_FORWARD);
+    /* Where cost does not count, from the least to the most exact. */
+    const struct wish always = {.policy = POLICY_ALWAYS, .path = PATHS};
+    n = policy_ladder(&always, &model, &h200, &g, ladder);
+    ck_assert_int_eq(n, 5);
+    for (int i = 0; i < n; i++)
+        ck_assert_int_eq(ladder[i], expected[i]);
+    n = policy_ladder(&always, &model, &v100, &g, ladder);
+    ck_assert_int_eq(n, 3);
+    ck_assert(ladder[0] == PATH_FP16 && ladder[1] == PATH_FP16X2 && ladder[2] == PATH_FORWARD);
     g = square(8192);
     g.pointer_array = true;
     n = policy_ladder(&wish, &model, &h200, &g, ladder);

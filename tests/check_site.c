@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct context context = {.gpu = {90, 132, true}};
-static struct context other_context = {.gpu = {61, 28, true}};
+static struct context context = {.gpu = {90, 132, true, "H"}};
+static struct context other_context = {.gpu = {61, 28, true, "P"}};
 
 static struct gemm call(int64_t m, int64_t n, int64_t k)
 {

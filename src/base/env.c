@@ -19,7 +19,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { LINE_MAX_ = 400, NAME_MAX_ = 64, MOST_EXPONENT = 100, VERIFY_WHEN_TUNING = 8 };
+enum { LINE_MAX_ = 400, NAME_MAX_ = 64, MOST_EXPONENT = 100, VERIFY_WHEN_TUNING = 1 };
 
 const struct env_variable env_variables[] = {
 #define ENV(_name, _field, _choices, _default, _doc)   {#_name, _choices, _default, _doc},

@@ -7,6 +7,7 @@
 #include <locale.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -82,4 +83,12 @@ bool text_number(const char *text, const char *suffix, double *number_p)
     /* A program's locale may have another decimal point. */
     *number_p = strtod_l(digits, &end, newlocale(LC_ALL_MASK, "C", (locale_t)0));
     return *end == '\0' && isfinite(*number_p);
+}
+
+const char *text_of_number(double number, char text[TEXT_NUMBER_BYTES])
+{
+    const locale_t old = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    snprintf(text, TEXT_NUMBER_BYTES, "%.3g", number);
+    uselocale(old);
+    return text;
 }

@@ -16,4 +16,8 @@ const char *text_nearest_choice(const char *choices, const char *word, size_t *l
 /* A decimal number that is the whole text but for a suffix. False: it is not, or not finite. */
 bool text_number(const char *text, const char *suffix, double *number_p);
 
+/* Three digits of a number; returns text. */
+enum { TEXT_NUMBER_BYTES = 32 };
+const char *text_of_number(double number, char text[TEXT_NUMBER_BYTES]);
+
 #endif

@@ -28,6 +28,8 @@ static bool read_gpu(const struct real_cuda *cuda, struct gpu *gpu, CUdevice *de
         CUDA_SUCCESS)
         pools = 0;
     *device_p = device;
+    if (cuda->cuDeviceGetName(gpu->name, sizeof gpu->name, device) != CUDA_SUCCESS)
+        return false;
     gpu->compute_capability = 10 * major + minor;
     gpu->memory_pools = pools != 0 && cuda->cuMemAllocAsync != NULL && cuda->cuMemFreeAsync != NULL;
     return true;
@@ -105,7 +107,7 @@ struct context *context_current(void)
         pthread_mutex_destroy(&fresh->lock);
         free(fresh);
     } else {
-        LOG_INFO("GPU with compute capability %d.%d, %d multiprocessors",
+        LOG_INFO("%s with compute capability %d.%d, %d multiprocessors", context->gpu.name,
                  context->gpu.compute_capability / 10, context->gpu.compute_capability % 10,
                  context->gpu.multiprocessors);
     }

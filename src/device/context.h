@@ -20,6 +20,7 @@ struct gpu {
     int compute_capability; /* 10 * major + minor */
     int multiprocessors;
     bool memory_pools;      /* cuMemAllocAsync works */
+    char name[80];          /* as the driver calls it */
 };
 
 struct context {

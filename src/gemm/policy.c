@@ -205,10 +205,14 @@ int policy_ladder(const struct wish *wish, const struct cost_model *model, const
         /* FP8 is for those who name it; the program's own TF32 is its plain call. */
         if (path >= PATH_FP8 || !policy_has(gpu, path) || !policy_fits(g, path) ||
             (g->tf32 && path == PATH_TF32) ||
-            (path != PATH_FORWARD && launch_bound(model, &shape)))
+            (path != PATH_FORWARD && wish->policy == POLICY_COST && launch_bound(model, &shape)))
             continue;
-        seconds[path] = cost_seconds(model, &shape, path == PATH_FORWARD && g->tf32 ? PATH_TF32 : path,
-                                     wish->scale);
+        if (wish->policy == POLICY_COST)
+            seconds[path] = cost_seconds(model, &shape,
+                                         path == PATH_FORWARD && g->tf32 ? PATH_TF32 : path,
+                                         wish->scale);
+        else /* as if what is less exact were quicker, and a class's own path quickest in it */
+            seconds[path] = paths[path].rank + (path == PATH_TF32 || path == PATH_BF16X6 ? 0.5 : 0);
         int i = n++;
         while (i > 0 && seconds[ladder[i - 1]] > seconds[path]) {
             ladder[i] = ladder[i - 1];

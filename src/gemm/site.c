@@ -7,7 +7,9 @@
 #include "base/log.h"
 #include "device/context.h"
 #include "gemm/cost.h"
+#include "gemm/decision.h"
 #include "gemm/rules.h"
+#include "gemm/tuning.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -19,6 +21,7 @@ struct decision {
     enum path path;
     enum reason reason;
     int scale, scale_exponent;
+    struct tuned *tuned;
 };
 
 static struct {
@@ -103,14 +106,19 @@ static struct site *insert(const struct gemm *g, const struct decision *d)
     if (s == NULL && table.n < ROOM) {
         s = &table.sites[table.n];
         fill(s, g, d, table.n++);
+        if (d->tuned != NULL)
+            tuning_adopt(s, d->tuned);
         atomic_store_explicit(&table.slots[slot], s, memory_order_release);
     }
     pthread_mutex_unlock(&table.lock);
-    if (s == NULL) {
-        s = &spare;
-        fill(s, g, d, SITES_MAX);
+    if (s != NULL) {
+        if (s->tuned != d->tuned)
+            tuning_free(d->tuned);
+        return s;
     }
-    return s;
+    tuning_free(d->tuned);
+    fill(&spare, g, d, SITES_MAX);
+    return &spare;
 }
 
 static atomic_flag said[PRECISIONS];
@@ -138,34 +146,66 @@ static void describe(const struct env *env, const struct gemm *g, struct place *
     p->library = caller_place(g->caller, library, bytes, &p->offset);
 }
 
-static void say_decision(const struct place *p, const struct decision *d, const char *rule)
+static void say_decision(const struct place *p, const struct decision *d, const char *source)
 {
     LOG_DEBUG("%s %s m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " batch=%" PRId64 " of %s+0x%" PRIx64
               ": %s%s%s%s%s",
               p->routine, p->transposes, p->m, p->n, p->k, p->batch, p->library, p->offset,
               path_word(d->path), d->path == PATH_FORWARD ? ", " : "",
-              d->path == PATH_FORWARD ? reason_text(d->reason) : "", rule != NULL ? ", by rule " : "",
-              rule != NULL ? rule : "");
+              d->path == PATH_FORWARD ? reason_text(d->reason) : "", source != NULL ? ", by " : "",
+              source != NULL ? source : "");
+}
+
+/* What the user's rules or the decision file say of the place, put into the wish; returns what to
+ * call it, or NULL. The file never makes a result less exact than the class allows. */
+static const char *look_up(const struct env *env, const struct gpu *gpu, const struct place *place,
+                           struct wish *wish)
+{
+    const struct rules *rules = rules_get(env);
+    const struct decisions *decisions =
+        env->precision == PRECISION_AUTO ? NULL : decisions_get(env, gpu);
+    if (rules != NULL || decisions != NULL)
+        atomic_store_explicit(&table.placed, true, memory_order_relaxed);
+    const char *rule = rules != NULL ? rules_apply(rules, place, wish) : NULL;
+    if (rule != NULL || decisions == NULL)
+        return rule;
+    const enum path path = decisions_find(decisions, place);
+    if (path == PATHS || !policy_within(wish->precision, path))
+        return NULL;
+    wish->path = path;
+    return "decision";
+}
+
+/* A site of a tuning run starts with the quickest path; the errors that are measured decide. */
+static void start_tuning(const struct env *env, const struct wish *wish,
+                         const struct cost_model *model, const struct gemm *g,
+                         const struct place *place, struct decision *d)
+{
+    enum path ladder[PATHS];
+    const struct gpu *gpu = &g->context->gpu;
+    const int n = policy_ladder(wish, model, gpu, g, ladder);
+    d->reason = REASON_TOLERANCE;
+    d->tuned = tuning_new(env, gpu, place, ladder, n);
+    d->path = d->tuned != NULL ? ladder[0] : PATH_FORWARD;
 }
 
 static struct decision decide(const struct env *env, const struct gemm *g)
 {
     const struct gpu *gpu = &g->context->gpu;
     const struct cost_model model = cost_model_of(gpu);
-    const struct rules *rules = rules_get(env);
     struct wish wish = policy_wish(env);
     struct place place;
     char library[256];
-    const char *rule = NULL;
     describe(env, g, &place, library, sizeof library);
-    if (rules != NULL) {
-        atomic_store_explicit(&table.placed, true, memory_order_relaxed);
-        rule = rules_apply(rules, &place, &wish);
-    }
+    const char *source = look_up(env, gpu, &place, &wish);
     struct decision d = {.scale = wish.scale, .scale_exponent = wish.scale_exponent};
-    say_lacking(gpu, wish.precision, policy_class(gpu, wish.precision));
-    d.path = policy_choose(&wish, &model, gpu, g, &d.reason);
-    say_decision(&place, &d, rule);
+    if (wish.precision == PRECISION_AUTO && wish.path == PATHS) {
+        start_tuning(env, &wish, &model, g, &place, &d);
+    } else {
+        say_lacking(gpu, wish.precision, policy_class(gpu, wish.precision));
+        d.path = policy_choose(&wish, &model, gpu, g, &d.reason);
+    }
+    say_decision(&place, &d, source);
     return d;
 }
 
@@ -190,13 +230,13 @@ void site_count_converted(struct site *site, enum path path)
 
 void site_error(struct site *site, enum path path, float error)
 {
-    (void)path;
+    tuning_error(site, path, (double)error);
     float worst = atomic_load(&site->worst_error);
     while (error > worst && !atomic_compare_exchange_weak(&site->worst_error, &worst, error))
         ;
 }
 
-void site_each(void (*visit)(const struct site *site, void *arg), void *arg)
+void site_each(void (*visit)(struct site *site, void *arg), void *arg)
 {
     pthread_mutex_lock(&table.lock);
     const uint32_t n = table.n;

@@ -24,6 +24,7 @@ struct site {
     _Atomic(enum path) path; /* read it once a call: only in a tuning run it changes */
     enum reason reason;      /* of PATH_FORWARD */
     int scale, scale_exponent;
+    struct tuned *tuned;     /* in a tuning run; gemm/tuning.c */
     _Atomic uint64_t calls, converted;
     _Atomic uint64_t verified; /* comparisons that site_error has been told of */
     _Atomic float worst_error;
@@ -40,6 +41,6 @@ void site_count_converted(struct site *site, enum path path);
 void site_error(struct site *site, enum path path, float error);
 
 /* Calls visit for every site that has a place in the table. */
-void site_each(void (*visit)(const struct site *site, void *arg), void *arg);
+void site_each(void (*visit)(struct site *site, void *arg), void *arg);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "device/kernels.h"
 #include "gemm/site.h"
+#include "gemm/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,12 +53,13 @@ static void warn_of_loss(struct sum *sum, const struct site *site,
     }
 }
 
-static void add_site(const struct site *site, void *arg)
+static void add_site(struct site *site, void *arg)
 {
     struct sum *sum = arg;
     const struct kernels *kernels = kernels_of(site->context);
     if (kernels == NULL || kernels->shown == NULL || site->index >= SITES_MAX - 1)
         return; /* the last index is shared: nothing can be said of one site */
+    verify_hand_on(site->context, site, site->path);
     const volatile struct apex_site *shown = &kernels->shown[site->index];
     const uint32_t bits = shown->worst_error_bits;
     float error;

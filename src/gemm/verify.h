@@ -29,6 +29,9 @@ struct verify {
     struct verify_matrix original;
 };
 
+/* Tells site_error of the comparison that was seen last, if that is news. */
+void verify_hand_on(const struct context *context, struct site *site, enum path path);
+
 /* Is it this call's turn? Also hands on what earlier ones have shown. */
 bool verify_due(const struct env *env, const struct context *context, struct site *site,
                 enum path path);

@@ -58,7 +58,7 @@ path = tf32
 END
 executed routine tf32 "$batched"
 executed routine f16 "$single"
-grep -q 'tf32, by rule gemm attention' "$work/routine.err" || fail "the log does not name the rule"
+grep -q 'tf32, by gemm attention' "$work/routine.err" || fail "the log does not name the rule"
 
 ruled first <<'END'
 [gemm]
@@ -102,7 +102,7 @@ ruled site <<END
 site = $place
 path = tf32
 END
-[ "$(grep -c ': tf32, by rule' "$work/site.err")" -ge 1 ] || fail "the site did not match"
+[ "$(grep -c ': tf32, by gemm' "$work/site.err")" -ge 1 ] || fail "the site did not match"
 awk -v place="$place:" '/ cublas/ { if ((index($0, place) > 0) != /: tf32/) bad = 1 } END { exit bad }' \
     "$work/site.err" || { cat "$work/site.err"; fail "by site"; }
 
