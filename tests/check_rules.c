@@ -237,8 +237,8 @@ START_TEST(mutated_files)
         }
         rules_free(rules);
     }
-    ck_assert_int_gt(taken, 50);
-    ck_assert_int_gt(refused, 50);
+    ck_assert_int_gt(taken, 10);
+    ck_assert_int_gt(refused, 10);
 }
 END_TEST
 

@@ -120,7 +120,7 @@ static bool set_path(struct rule *rule, const char *value, char expected[INI_EXP
         return expect(expected, "each key once");
     rule->path = path_of_word(value);
     return rule->path != PATHS ||
-           expect(expected, "off, tf32, fp16, bf16, fp16x2, bf16x3, bf16x6 or fp8");
+           expect(expected, "off, tf32, fp16, bf16, fp16x2, bf16x3, bf16x6, fp8, fp8_e5m2_a or fp8_e5m2_b");
 }
 
 static bool set_class(struct rule *rule, const char *value, char expected[INI_EXPECTED_BYTES])

@@ -15,7 +15,8 @@ import sys
 import roofline
 
 REAL, LAUNCH = roofline.REAL, roofline.REAL["tk"]
-PATHS = ["forward", "tf32", "fp16", "bf16", "fp16x2", "bf16x3", "bf16x6", "fp8", "exact"]
+PATHS = ["forward", "tf32", "fp16", "bf16", "fp16x2", "bf16x3", "bf16x6", "fp8", "fp8_e5m2_a", "fp8_e5m2_b",
+         "exact"]
 LEAST_GAIN = 1.15
 CLASSES = {"fp16": ["tf32", "fp16"], "tf32": ["tf32"], "bf16": ["tf32", "bf16"],
            "fp16x2": ["fp16x2"], "bf16x3": ["bf16x3"], "bf16x6": ["bf16x6"]}
@@ -45,6 +46,8 @@ def reference(m, n, k, batch):
         "bf16x6": split(m, n, k, batch, "bf16", 6, 512, 1),
         "fp8": known["fp8 cast1"] + LAUNCH,
         "exact": known["cast2"],
+        "fp8_e5m2_a": known["fp8 cast1"] + LAUNCH,
+        "fp8_e5m2_b": known["fp8 cast1"] + LAUNCH,
     }
 
 
