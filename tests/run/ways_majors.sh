@@ -20,4 +20,6 @@ for pair in "11 12" "12 11" "13 11" "12 13"; do
 done
 way "two_plugins 11 12" 6 two_plugins tests/ways/majors "$plugin11" "$plugin12"
 way "two_plugins 12 11" 6 two_plugins tests/ways/majors "$plugin12" "$plugin11"
+way "linked with 13, a plugin with 11" 4 with_plugin tests/ways/linked "$plugin11"
+way "linked with 13, a plugin with 12" 4 with_plugin tests/ways/linked "$plugin12"
 [ "$failures" -eq 0 ]

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A program linked with cuBLAS. Modes: plain; nothing (does not call it); handle (only makes one);
  * constructor and exit: the GEMM runs in a constructor or an exit handler; threads: eight threads
- * initialise cuBLAS at once. */
+ * initialise cuBLAS at once; with_plugin PATH: a plugin and the program take turns. */
 #include "gemm.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,27 @@ static int threads(void)
     return failed;
 }
 
-int main(void)
+/* This program is linked with one version, the plugin with another. */
+static int with_plugin(const char *path)
+{
+    void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    int (*run)(void);
+    if (plugin == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 5;
+    }
+    *(void **)&run = dlsym(plugin, "plugin_main");
+    for (int i = 0; i < 2; i++) {
+        const int result = run != NULL ? run() : 6;
+        if (result != 0)
+            return result;
+        if (ways_gemm(&linked) != 0)
+            return 7;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
 {
     const char *mode = getenv("WAYS_MODE");
     if (mode == NULL)
@@ -65,6 +86,8 @@ int main(void)
     }
     if (strcmp(mode, "plain") == 0)
         return ways_gemm(&linked);
+    if (strcmp(mode, "with_plugin") == 0 && argc == 2)
+        return with_plugin(argv[1]);
     if (strcmp(mode, "threads") == 0)
         return threads();
     if (strcmp(mode, "exit") == 0)
