@@ -57,6 +57,7 @@ int main(void)
     srunner_add_suite(runner, suite_proc());
     srunner_add_suite(runner, suite_array());
     srunner_add_suite(runner, suite_values());
+    srunner_add_suite(runner, suite_ipc());
     srunner_add_suite(runner, suite_virtual());
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);

@@ -60,6 +60,7 @@ Suite *suite_model(void);
 Suite *suite_capture(void);
 Suite *suite_exec(void);
 Suite *suite_graph(void);
+Suite *suite_ipc(void);
 Suite *suite_proc(void);
 Suite *suite_array(void);
 Suite *suite_values(void);

@@ -84,13 +84,18 @@ prints "two at once" "launch 701
 launch 1
 sum 2048" SOFTGPU_FAIL=cuLaunchKernel:1:701,cuLaunchKernel:2:1 "$probe" work
 
-# ---- a device that fails, with another beside it
-prints "a failing device" "launch 214
-synchronize 214
+# ---- a device that fails, with another beside it; where work runs late it is noticed late
+broken="synchronize 214
 download 214
 again 214
 new context 214
-sum 2048" SOFTGPU_DEVICES=2 SOFTGPU_BREAK=1:2:214 "$probe" again 1
+sum 2048"
+prints "a failing device" "launch 214
+$broken" SOFTGPU_DEVICES=2 SOFTGPU_BREAK=1:2:214 "$probe" again 1
+prints "a failing device, work at once" "launch 214
+$broken" SOFTGPU_SEED=0 SOFTGPU_DEVICES=2 SOFTGPU_BREAK=1:2:214 "$probe" again 1
+prints "a failing device, work late" "$broken" SOFTGPU_SEED=1 SOFTGPU_DEVICES=2 \
+    SOFTGPU_BREAK=1:2:214 "$probe" again 1
 
 # ---- leaks
 SOFTGPU_LEAKS=1 "$probe" leak >/dev/null 2>"$work/leaks"

@@ -24,7 +24,7 @@ check() {
 
 for seed in 0 1 2; do
     scheduler=SOFTGPU_SEED=$seed
-    for name in arrays devices errors graphs linked linked_ptx managed memory registration streams \
+    for name in arrays devices errors graphs ipc linked linked_ptx managed memory registration streams \
         streams_per_thread symbols; do
         check "$scheduler" "$programs/$name"
     done

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Events: recorded as an operation of a stream, waited for by other streams and by the host.
  * Elapsed times are modelled. Owns the list of all events, dead ones too. */
+#include "tests/softgpu/driver/ipc.h"
 #include "tests/softgpu/driver/stream.h"
 
 #include <stdlib.h>
@@ -24,7 +25,8 @@ API CUresult cuEventCreate(CUevent *event, unsigned flags)
     CUresult r = context_check(&context);
     if (r != CUDA_SUCCESS)
         return r;
-    if (event == NULL || flags > 7)
+    if (event == NULL || flags > 7 ||
+        (flags & (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)) == CU_EVENT_INTERPROCESS)
         return CUDA_ERROR_INVALID_VALUE;
     *event = calloc(1, sizeof **event);
     if (*event == NULL)
@@ -81,6 +83,8 @@ static CUresult record(CUevent event, CUstream handle, bool per_thread, unsigned
         event->capture = NULL;
         /* Recording on the legacy stream waits for the blocking streams, like any work there. */
         pthread_mutex_unlock(&driver_lock);
+        if (event->shared != NULL)
+            return ipc_event_record(event, handle, per_thread);
         return stream_submit_after(handle, per_thread, &record_kind, "", 0, NULL,
                                    &event->completion);
     }
@@ -98,6 +102,10 @@ static CUresult wait(CUstream handle, bool per_thread, CUevent event, unsigned f
     CUresult r = stream_resolve(handle, per_thread, &stream);
     if (r == CUDA_SUCCESS)
         r = capture_event_wait(stream, event, flags, &done);
+    if (r == CUDA_SUCCESS && !done && event->shared != NULL) {
+        pthread_mutex_unlock(&driver_lock);
+        return ipc_event_wait(event, handle, per_thread);
+    }
     if (r == CUDA_SUCCESS && !done && event->completion != NULL) {
         struct completion **waits = calloc(1, sizeof(struct completion *));
         if (waits == NULL)
@@ -164,6 +172,8 @@ API CUresult cuEventQuery(CUevent event)
     r = event->capture != NULL ? capture_event_misused(event) : capture_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
+    if (event->shared != NULL)
+        return ipc_event_query(event);
     pthread_mutex_lock(&driver_lock);
     run_polled();
     if (event->completion != NULL && !event->completion->done)
@@ -181,6 +191,8 @@ API CUresult cuEventSynchronize(CUevent event)
     r = event->capture != NULL ? capture_event_misused(event) : capture_unsafe();
     if (r != CUDA_SUCCESS)
         return r;
+    if (event->shared != NULL)
+        return ipc_event_synchronize(event);
     pthread_mutex_lock(&driver_lock);
     struct completion *completion = completion_ref(event->completion);
     r = run_until(completion, event->context);

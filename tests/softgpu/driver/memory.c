@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Buffer ids of module variables lie apart from those of allocations. */
 #define VARIABLE_IDS ((uint64_t)1 << 48)
@@ -69,7 +70,7 @@ static void link_allocation(struct allocation *a)
     a->buffer_id = memory_new_id();
     a->next = allocations;
     allocations = a;
-    if (a->kind == MEMORY_REGISTERED)
+    if (a->kind == MEMORY_REGISTERED || a->kind == MEMORY_IMPORTED)
         return;
     memory_count(a->bytes);
 }
@@ -112,6 +113,9 @@ CUresult memory_free(void *p)
         *link = a->next;
         if (a->kind == MEMORY_REGISTERED) {
             sg_arena_disown(host_memory, p);
+        } else if (a->kind == MEMORY_IMPORTED) {
+            sg_arena_disown(a->arena, p);
+            ipc_unmap(p, a->bytes);
         } else {
             memory_uncount(a->bytes);
             if (a->pool != NULL)
@@ -122,6 +126,45 @@ CUresult memory_free(void *p)
         return CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;
+}
+
+bool memory_in_shared_page(uintptr_t page)
+{
+    const uintptr_t end = page + (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (const struct allocation *a = allocations; a != NULL; a = a->next)
+        if (a->shared && (uintptr_t)a->base < end && page < (uintptr_t)a->base + a->bytes)
+            return true;
+    return false;
+}
+
+CUresult memory_import(CUcontext context, struct device *device, void *p, size_t bytes, int process,
+                       uint64_t id)
+{
+    struct allocation *a = calloc(1, sizeof *a);
+    if (a == NULL || sg_arena_adopt(device->memory, p, bytes) != 0) {
+        free(a);
+        return CUDA_ERROR_MAP_FAILED;
+    }
+    *a = (struct allocation){.base = p,
+                             .bytes = bytes,
+                             .kind = MEMORY_IMPORTED,
+                             .context = context,
+                             .device = device,
+                             .arena = device->memory,
+                             .process = process,
+                             .remote_id = id,
+                             .opened = 1};
+    link_allocation(a);
+    return CUDA_SUCCESS;
+}
+
+struct allocation *memory_imported(CUcontext context, int process, uint64_t id)
+{
+    for (struct allocation *a = allocations; a != NULL; a = a->next)
+        if (a->kind == MEMORY_IMPORTED && a->context == context && a->process == process &&
+            a->remote_id == id)
+            return a;
+    return NULL;
 }
 
 void memory_release_context(CUcontext context)
@@ -161,6 +204,7 @@ static CUresult free_now(void *p, bool host)
     pthread_mutex_lock(&driver_lock);
     struct allocation *a = memory_find(p);
     bool ok = a != NULL && a->base == p && a->kind != MEMORY_REGISTERED &&
+              a->kind != MEMORY_IMPORTED &&
               host == (a->kind == MEMORY_PINNED);
     CUcontext owner = ok ? a->context : NULL;
     pthread_mutex_unlock(&driver_lock);
@@ -339,7 +383,8 @@ static CUresult attribute_of(CUpointer_attribute attribute, void *data, const vo
     struct allocation variable, *a = find_any(p, &variable);
     if (a == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    bool device = a->kind == MEMORY_DEVICE || a->kind == MEMORY_ASYNC;
+    bool device =
+        a->kind == MEMORY_DEVICE || a->kind == MEMORY_ASYNC || a->kind == MEMORY_IMPORTED;
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         *(CUcontext *)data = a->context;
@@ -375,6 +420,8 @@ static CUresult attribute_of(CUpointer_attribute attribute, void *data, const vo
         *(unsigned *)data = 1;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        *(unsigned *)data = a->kind == MEMORY_DEVICE && memory_find(p) != NULL;
+        return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
         *(unsigned *)data = 0;
         return CUDA_SUCCESS;
@@ -435,7 +482,7 @@ static void __attribute__((destructor)) report_leaks(void)
     size_t n = 0, bytes = 0;
     physical_leaks(&n, &bytes);
     for (struct allocation *a = allocations; a != NULL; a = a->next)
-        if (a->arena != NULL) {
+        if (a->arena != NULL && a->kind != MEMORY_IMPORTED) {
             n++;
             bytes += a->bytes;
         }

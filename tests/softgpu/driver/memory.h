@@ -11,19 +11,24 @@ enum memory_kind {
     MEMORY_ASYNC, /* stream-ordered */
     MEMORY_MANAGED,
     MEMORY_PINNED,
-    MEMORY_REGISTERED
+    MEMORY_REGISTERED,
+    MEMORY_IMPORTED /* of another process */
 };
 
 struct allocation {
     void *base;
     size_t bytes;
     enum memory_kind kind;
-    CUcontext context;     /* NULL: mapped memory (virtual.c) */
-    struct device *device; /* NULL: registered host memory */
-    CUmemoryPool pool; /* of stream-ordered memory */
-    bool ending;       /* a stream will free it */
+    CUcontext context;      /* NULL: mapped memory (virtual.c) */
+    struct device *device;  /* NULL: registered host memory */
+    CUmemoryPool pool;      /* of stream-ordered memory */
+    bool ending;            /* a stream will free it */
     struct sg_arena *arena; /* NULL: registered host memory */
     uint64_t buffer_id;
+    bool shared; /* its pages may be mapped by other processes (ipc.c) */
+    int process; /* imported: from which, by which id there, and how often it was opened */
+    uint64_t remote_id;
+    unsigned opened;
     struct allocation *next;
 };
 
@@ -35,6 +40,12 @@ bool memory_device_range(const void *p, size_t bytes);
 struct sg_space memory_everywhere(void); /* of all devices, and pinned (copy.c) */
 CUresult memory_allocate(CUcontext context, enum memory_kind kind, size_t bytes, void **p);
 CUresult memory_free(void *p);
+/* For ipc.c: does shared memory reach into this page? Memory of another process, once opened. */
+bool memory_in_shared_page(uintptr_t page);
+CUresult memory_import(CUcontext context, struct device *device, void *p, size_t bytes, int process,
+                       uint64_t id);
+struct allocation *memory_imported(CUcontext context, int process, uint64_t id);
+void ipc_unmap(void *base, size_t bytes);
 /* For memory that is not in the list (physical.c). */
 void memory_count(size_t bytes);
 void memory_uncount(size_t bytes);

@@ -236,6 +236,13 @@ static void wait_for_values(unsigned ticks)
         driver_message("a stream still waits for a value in memory, and the program for it");
 }
 
+void run_or_wait(void)
+{
+    state.activity++;
+    if (!run_one())
+        wait_for_values(0);
+}
+
 CUresult run_until(struct completion *c, CUcontext context)
 {
     CUresult r = CUDA_SUCCESS;

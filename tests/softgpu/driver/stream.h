@@ -74,6 +74,10 @@ bool values_ready(const void *arg, unsigned step);
 unsigned values_step(const void *arg);
 CUresult values_run(const void *arg, unsigned *step, CUcontext context);
 bool graph_launch_ready(const void *arg);
+CUresult value_write(CUstream stream, bool per_thread, CUdeviceptr p, uint64_t value);
+CUresult value_wait(CUstream stream, bool per_thread, CUdeviceptr p, uint64_t value); /* or more */
+/* Runs one operation, or waits a moment for somebody to write a value. */
+void run_or_wait(void);
 /* With the lock held: returns when no operation runs, and then none can begin. */
 void wait_until_idle(void);
 bool mode_deferred(void); /* SOFTGPU_SEED is not 0: operations run late, in adversarial order */
@@ -103,6 +107,8 @@ struct CUevent_st {
     struct completion *completion; /* of the last record; NULL: never recorded */
     struct capture *capture;       /* recorded inside a capture: which, and after what */
     uint64_t capture_id;
+    struct ipc_event *shared; /* NULL: of this process alone (ipc_event.c) */
+    int shared_file;
     CUgraphNode *capture_nodes;
     size_t n_capture_nodes;
     struct CUevent_st *next; /* of all */

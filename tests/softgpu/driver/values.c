@@ -214,6 +214,17 @@ static CUresult submit_one(CUstream stream, bool per_thread, CUstreamBatchMemOpT
     return submit(stream, per_thread, &p, 1, 0);
 }
 
+CUresult value_write(CUstream stream, bool per_thread, CUdeviceptr p, uint64_t value)
+{
+    return submit_one(stream, per_thread, CU_STREAM_MEM_OP_WRITE_VALUE_64, p, value, 0);
+}
+
+CUresult value_wait(CUstream stream, bool per_thread, CUdeviceptr p, uint64_t value)
+{
+    return submit_one(stream, per_thread, CU_STREAM_MEM_OP_WAIT_VALUE_64, p, value,
+                      CU_STREAM_WAIT_VALUE_GEQ);
+}
+
 /* Each call in the form for the legacy default stream and in that for the per-thread one. */
 #define BOTH(_name, _parameters, _legacy_call, _per_thread_call)                                   \
     API CUresult _name _parameters                                                                 \
