@@ -397,8 +397,9 @@ static const struct real_cuda *open_cuda(void)
     const struct real_cuda *known = NULL;
     void *library = open_loaded("libcuda.so.1");
     struct real_cuda *fresh = library != NULL ? calloc(1, sizeof *fresh) : NULL;
-    const bool usable = fresh != NULL && fill_cuda(fresh, library);
-    if (usable && atomic_compare_exchange_strong(&state.cuda, &known, fresh)) {
+    if (fresh != NULL)
+        fresh->complete = fill_cuda(fresh, library);
+    if (fresh != NULL && atomic_compare_exchange_strong(&state.cuda, &known, fresh)) {
         (void)dlerror();
         return fresh; /* libcuda stays loaded: its functions are called until the process ends */
     }
@@ -407,7 +408,7 @@ static const struct real_cuda *open_cuda(void)
     return known;
 }
 
-const struct real_cuda *real_cuda(void)
+const struct real_cuda *real_driver(void)
 {
     const struct real_cuda *cuda = atomic_load_explicit(&state.cuda, memory_order_acquire);
     if (cuda != NULL)
@@ -416,4 +417,10 @@ const struct real_cuda *real_cuda(void)
     cuda = open_cuda();
     errno = saved;
     return cuda;
+}
+
+const struct real_cuda *real_cuda(void)
+{
+    const struct real_cuda *cuda = real_driver();
+    return cuda != NULL && cuda->complete ? cuda : NULL;
 }

@@ -90,6 +90,7 @@ struct real_cuda {
 #undef IMPORT
 #undef IMPORT_OPTIONAL
     void *seen[REAL_SEEN]; /* by enum real_seen; those of other libraries are NULL */
+    bool complete;         /* it has all that the shim needs for itself */
 };
 
 /* The libcublas that code at address caller uses: the only one loaded, else the one that the
@@ -113,5 +114,7 @@ bool real_dnn_holds(const void *function);
 
 /* libcuda.so.1, or NULL when the program has not loaded it or it lacks a required function. */
 const struct real_cuda *real_cuda(void);
+/* Likewise, for calls that are only handed on: with what functions it has. */
+const struct real_cuda *real_driver(void);
 
 #endif

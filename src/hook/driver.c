@@ -49,7 +49,7 @@ static void substitute(const struct real_cuda *cuda, void **function)
 EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags);
 EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags)
 {
-    const struct real_cuda *cuda = real_cuda();
+    const struct real_cuda *cuda = real_driver();
     if (cuda == NULL || cuda->cuGetProcAddress == NULL)
         return CUDA_ERROR_NOT_INITIALIZED;
     CUresult result = cuda->cuGetProcAddress(symbol, function, version, flags);
@@ -61,7 +61,7 @@ EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int versio
 EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version,
                                     cuuint64_t flags, CUdriverProcAddressQueryResult *status)
 {
-    const struct real_cuda *cuda = real_cuda();
+    const struct real_cuda *cuda = real_driver();
     if (cuda == NULL || cuda->cuGetProcAddress_v2 == NULL)
         return CUDA_ERROR_NOT_INITIALIZED;
     CUresult result = cuda->cuGetProcAddress_v2(symbol, function, version, flags, status);

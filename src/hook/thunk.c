@@ -107,7 +107,7 @@ static void *target_in_cudnn(enum real_seen index, const void *caller)
 
 static void *target_in_driver(enum real_seen index)
 {
-    const struct real_cuda *cuda = real_cuda();
+    const struct real_cuda *cuda = real_driver();
     return or_missing(cuda != NULL ? cuda->seen[index] : NULL, no_driver);
 }
 
@@ -137,7 +137,7 @@ void *thunk_target(unsigned index, const void *caller, const uintptr_t *register
 
 bool driver_real(enum real_seen index, void *real_p)
 {
-    const struct real_cuda *cuda = real_cuda();
+    const struct real_cuda *cuda = real_driver();
     void *function = cuda != NULL ? cuda->seen[index] : NULL;
     memcpy(real_p, &function, sizeof function);
     return function != NULL;
