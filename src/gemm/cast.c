@@ -37,6 +37,14 @@ static int64_t round_up(int64_t x, int64_t to)
     return (x + to - 1) / to * to;
 }
 
+/* The error of a part does not depend on K, that of FP32 grows with its square root. Three times the
+ * latter is the limit from K = 4096 on: sums of one sign need shorter parts there (doc/accuracy.md). */
+static uint32_t part_log2_of(const struct cast *cast)
+{
+    const bool shorter = cast->format == APEX_FP16X2 && cast->k >= 4096 && cast->k < 8192;
+    return formats[cast->format].part_log2 - shorter;
+}
+
 bool cast_choose(struct cast *cast, enum path path, const struct site *site)
 {
     int format = 0;
@@ -105,7 +113,7 @@ void cast_plan(struct cast *cast)
     plan_operand(gpu, pieces, &cast->operand[0]);
     plan_operand(gpu, pieces, &cast->operand[1]);
     const int64_t k = pieces > 1 ? round_up(cast->k, APEX_VECTOR) : cast->k;
-    const int64_t part = pieces > 1 ? (int64_t)1 << formats[cast->format].part_log2 : k;
+    const int64_t part = pieces > 1 ? (int64_t)1 << part_log2_of(cast) : k;
     cast->parts = (int)((k + part - 1) / part);
     cast->part_k = part * pieces;
     cast->total_k = k * pieces;
@@ -139,7 +147,7 @@ static struct apex_target target_of(const struct cast *cast, const struct cast_o
     return (struct apex_target){.data = o->copy, .ld = o->copy_ld, .stride = o->copy_stride,
                                 .k = round_up(cast->k, formats[cast->format].turns ? FP8_ALIGN
                                                                                    : APEX_VECTOR),
-                                .part_log2 = formats[cast->format].part_log2,
+                                .part_log2 = part_log2_of(cast),
                                 .k_along_rows = o->k_along_rows};
 }
 
