@@ -143,6 +143,7 @@ int main(void)
     gpu_start();
     SRunner *runner = srunner_create(suite_cast());
     srunner_add_suite(runner, suite_compare());
+    srunner_add_suite(runner, suite_fp8());
     srunner_set_fork_status(runner, CK_NOFORK);
     srunner_run_all(runner, CK_NORMAL);
     const int failed = srunner_ntests_failed(runner);

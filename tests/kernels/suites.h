@@ -6,5 +6,6 @@
 #include <check.h>
 
 Suite *suite_compare(void);
+Suite *suite_fp8(void);
 
 #endif

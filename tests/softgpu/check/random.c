@@ -29,7 +29,18 @@ uint64_t random_seed(void)
 }
 
 /* Special floating-point values by exponent and mantissa fields, each with both signs. */
-enum { FLOAT_KINDS = 22 };
+enum { FLOAT_KINDS = 27 };
+
+/* 3/2 of the least subnormal number of a narrower format, 2^least: a tie when it is converted. */
+static uint64_t tie_of(const struct num_format *f, int least)
+{
+    int m = f->man_bits + f->low, bias = (1 << (f->exp_bits - 1)) - 1;
+    int shift = least - 1 - (1 - bias - m);
+
+    if (bias + least > 0)
+        return (uint64_t)(bias + least) << m | 1ull << (m - 1);
+    return shift >= 0 ? 3ull << shift : 0;
+}
 
 static uint64_t special_float(const struct num_format *f, size_t i)
 {
@@ -60,6 +71,11 @@ static uint64_t special_float(const struct num_format *f, size_t i)
         top_exp << m | half,
         top_exp << m | 1,
         top_exp << m | all, /* NaNs */
+        tie_of(f, -9),      /* E4M3 */
+        tie_of(f, -16),     /* E5M2 */
+        tie_of(f, -24),     /* FP16 */
+        tie_of(f, -133),    /* BF16 */
+        tie_of(f, -149),    /* FP32 */
     };
 
     return table[i / 2] | (i & 1 ? num_sign_bit(f) : 0);

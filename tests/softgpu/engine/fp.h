@@ -151,7 +151,7 @@ static inline double f64_round_to(double d, int digits, int emin, char mode)
     half = (uint64_t)1 << (drop - 1);
     keep = a - low;
     if (low) {
-        bool up = mode == 'n'   ? low > half || (low == half && keep >> drop & 1)
+        bool up = mode == 'n'   ? low > half || (low == half && (drop == 52 || keep >> drop & 1))
                   : mode == 'a' ? low >= half
                   : mode == 'p' ? !sign
                   : mode == 'm' ? sign : false;
