@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_zero(struct value x)
 {
@@ -59,19 +60,41 @@ static unsigned bit(enum arithmetic arithmetic)
     return 1u << arithmetic;
 }
 
+static const struct {
+    const char *name;
+    enum arithmetic own; /* of operands on this path */
+    bool tf32_serves;    /* it is as exact, and may stand in */
+} paths[] = {
+    [PATH_FP32] = {"fp32", EXACT, false},          [PATH_TF32] = {"tf32", TF32, true},
+    [PATH_FP16] = {"fp16", SCALED_FP16, true},     [PATH_BF16] = {"bf16", NEAREST_BF16, true},
+    [PATH_FP16X2] = {"fp16x2", TWO_FP16, false},   [PATH_BF16X3] = {"bf16x3", TWO_BF16, false},
+    [PATH_BF16X6] = {"bf16x6", THREE_BF16, false},
+};
+
+int path_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (strcmp(paths[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
 unsigned expect_arithmetics(const struct problem *p, enum path path, bool loose)
 {
     const enum arithmetic plain = asked(p);
     const enum coverage coverage = coverage_of(p);
     unsigned set = bit(plain);
     if (path != PATH_FP32 && coverage != NEVER && (p->parts > 1 || convertible(p))) {
-        const unsigned fast = bit(TF32) | (path == PATH_FP16 ? bit(SCALED_FP16) : 0);
+        const unsigned own = bit(paths[path].own);
+        const unsigned tf32 = paths[path].tf32_serves ? bit(TF32) : 0;
         if (coverage == MAY || p->parts > 1)
-            set |= fast;
-        else if (coverage == FAST || path == PATH_TF32) /* a fast call stays as it is */
-            set = plain == EXACT ? fast : set | fast;
+            set |= own | tf32;
+        else if (coverage == FAST && tf32 == 0)
+            set |= own;
+        else if (coverage == FAST) /* a call that is fast by itself may stay as it is */
+            set = plain == EXACT ? own | tf32 : set | own | tf32;
         else
-            set = bit(SCALED_FP16);
+            set = plain == EXACT || path == PATH_FP16 ? own : set | own;
     }
     if (loose && (set & bit(TF32)) != 0)
         set |= bit(ELEVEN_BITS);
@@ -113,6 +136,15 @@ static double round_scaled(double x, double most, double *error)
     return x;
 }
 
+/* The error of what is left out, and of products of pieces that are not computed. The second piece
+ * of an infinity is 0, and their product NaN. */
+static double split_error(double x, double relative, double smallest)
+{
+    if (!isfinite(x))
+        return isinf(x) ? (double)INFINITY : 0;
+    return x != 0 ? fabs(x) * relative + smallest : 0;
+}
+
 static double round_one(enum arithmetic arithmetic, double x, double most, double *error)
 {
     *error = 0;
@@ -121,6 +153,18 @@ static double round_one(enum arithmetic arithmetic, double x, double most, doubl
         return ref_round_tf32(x);
     case SCALED_FP16:
         return round_scaled(x, most, error);
+    case NEAREST_BF16:
+        *error = isfinite(x) && fabs(x) < 0x1p-126 ? 0x1p-134 : 0;
+        return isfinite(x) ? fmax(fmin(ref_round_bits(x, 8), 0x1.fep127), -0x1.fep127) : x;
+    case TWO_FP16:
+        *error = split_error(x, 0x1p-21, most * 0x1p-36);
+        return x;
+    case TWO_BF16:
+        *error = split_error(x, 0x1p-16, 0x1p-133);
+        return x;
+    case THREE_BF16:
+        *error = split_error(x, 0x1p-22, 0x1p-133);
+        return x;
     case ELEVEN_BITS:
         *error = isfinite(x) ? fabs(x) * 0x1p-10 + 0x1p-24 : 0;
         return x;
@@ -138,7 +182,8 @@ static void pack(const struct problem *p, const struct matrix *x, cublasOperatio
     const bool transposed = op != CUBLAS_OP_N;
     const int64_t rows = transposed ? x->cols : x->rows, cols = transposed ? x->rows : x->cols;
     const size_t bytes = sizeof(double) * (size_t)(rows * cols + 1);
-    const double most = arithmetic == SCALED_FP16 ? largest_finite(p, x) : 0;
+    const double most =
+        arithmetic == SCALED_FP16 || arithmetic == TWO_FP16 ? largest_finite(p, x) : 0;
     *to = (struct packed){malloc(bytes), malloc(bytes), malloc(bytes)};
     if (to->re == NULL || to->im == NULL || to->error == NULL)
         abort();
@@ -201,6 +246,8 @@ static struct precision precision_of(const struct problem *p, enum arithmetic ar
     const bool is_double = p->ab == F64 || p->ab == C64;
     struct precision q = {is_double ? 0x1p-53 : 0x1p-24, is_double ? 0x1p-1074 : 0x1p-149,
                           number_complex(p->ab) ? 8 : 1};
+    if (arithmetic == TWO_FP16 || arithmetic == TWO_BF16 || arithmetic == THREE_BF16)
+        q.sum *= 6; /* so many sums, one after the other */
     if (loose && arithmetic != EXACT)
         q.sum = 0x1p-22; /* aligned and truncated */
     const bool half_sums = p->compute == CUBLAS_COMPUTE_16F ||

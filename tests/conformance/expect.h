@@ -11,13 +11,19 @@ enum arithmetic {
     EXACT,       /* nothing */
     TF32,        /* 11 bits, nearest, ties away from zero */
     SCALED_FP16, /* 11 bits, nearest even; steps of 2^-35 or less of the operand's maximum */
+    NEAREST_BF16, /* 8 bits, nearest even */
+    TWO_FP16,     /* the sum of two scaled FP16: 22 bits */
+    TWO_BF16,     /* 16 bits */
+    THREE_BF16,   /* 24 bits, short of the smallest products of pieces */
     ELEVEN_BITS, /* 11 bits in any rounding, range of FP16 */
     EIGHT_BITS,  /* 8 bits in any rounding */
     ARITHMETICS
 };
 
 /* What the preload is told to do with what it may convert. */
-enum path { PATH_FP32, PATH_TF32, PATH_FP16 };
+enum path { PATH_FP32, PATH_TF32, PATH_FP16, PATH_BF16, PATH_FP16X2, PATH_BF16X3, PATH_BF16X6 };
+/* The path of a name, or -1. */
+int path_named(const char *name);
 
 struct want {
     double re, im, bound; /* of each part */

@@ -2,7 +2,7 @@
  * Address arithmetic beyond 2^31 elements and 2^32 bytes: every entry point with one operand whose
  * columns or batch entries lie that far apart, most of the memory between them never touched. The
  * numbers are small integers, so that every arithmetic gives the exact result. Owns one large piece
- * of device memory. Usage: large --path fp32|tf32|fp16 [--seed S]. */
+ * of device memory. Usage: large --path PATH [--seed S]. */
 #include "conformance/judge.h"
 
 #include <stdio.h>
@@ -286,9 +286,7 @@ int main(int argc, char **argv)
     unsigned long seed = (unsigned long)time(NULL);
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--path") == 0)
-            test.judge.path = strcmp(argv[i + 1], "fp16") == 0   ? PATH_FP16
-                              : strcmp(argv[i + 1], "tf32") == 0 ? PATH_TF32
-                                                                 : PATH_FP32;
+            test.judge.path = (enum path)path_named(argv[i + 1]);
         else if (strcmp(argv[i], "--seed") == 0)
             seed = strtoul(argv[i + 1], NULL, 10);
     }

@@ -14,25 +14,14 @@
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: conformance --path fp32|tf32|fp16 [OPTION...]\n"
+    fprintf(stderr, "usage: conformance --path PATH [OPTION...]\n"
+                    "  PATH          fp32, tf32, fp16, bf16, fp16x2, bf16x3 or bf16x6\n"
                     "  --cases N     distinct cases for each entry point (100)\n"
                     "  --seed S      of the random numbers (the time)\n"
                     "  --only NAMES  entry points that match this file name pattern\n"
                     "  --plain       only what the path converts without doubt\n"
                     "  --real        a real GPU: roundings of operands are not known exactly\n");
     exit(2);
-}
-
-static enum path parse_path(const char *name)
-{
-    if (strcmp(name, "fp32") == 0)
-        return PATH_FP32;
-    if (strcmp(name, "tf32") == 0)
-        return PATH_TF32;
-    if (strcmp(name, "fp16") == 0)
-        return PATH_FP16;
-    usage();
-    return PATH_FP32;
 }
 
 /* --- the set of cases seen --- */
@@ -115,7 +104,9 @@ int main(int argc, char **argv)
     }
     if (path == NULL)
         usage();
-    judge.path = parse_path(path);
+    if (path_named(path) < 0)
+        usage();
+    judge.path = (enum path)path_named(path);
     judge.drawing.random = seed * 2 + 1;
     for (int i = 0; i < 4; i++) /* small seeds would begin alike */
         (void)random_next(&judge.drawing.random);

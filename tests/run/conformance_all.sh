@@ -4,9 +4,9 @@
 set -eu
 srcdir=${srcdir:-.}
 case ${TEST_LENGTH:-normal} in
-fast) cases=15 ;;
+fast) cases=10 ;;
 long) cases=600 ;;
-*) cases=100 ;;
+*) cases=50 ;;
 esac
 "$srcdir/tests/conformance/run" --cases "${CONFORMANCE_CASES:-$cases}" \
     ${CONFORMANCE_SEED:+--seed "$CONFORMANCE_SEED"}
