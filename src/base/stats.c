@@ -159,6 +159,18 @@ bool stats_engaged(void)
     return atomic_load_explicit(&state.engaged_pid, memory_order_relaxed) != 0;
 }
 
+static struct {
+    _Atomic uint64_t bytes, budget;
+} scratch;
+
+void stats_note_scratch(uint64_t bytes, uint64_t budget)
+{
+    uint64_t most = atomic_load_explicit(&scratch.bytes, memory_order_relaxed);
+    while (bytes > most && !atomic_compare_exchange_weak(&scratch.bytes, &most, bytes))
+        ;
+    atomic_store_explicit(&scratch.budget, budget, memory_order_relaxed);
+}
+
 struct stats stats_total(void)
 {
     union {
@@ -287,7 +299,11 @@ static void say_gemms(const struct stats *s)
                                     len == 0 ? " (" : " ", reason_word((enum reason)i),
                                     s->forwarded[i]);
     }
-    char rare[256], eligible[64] = "", graphs[128] = "";
+    char rare[256], eligible[64] = "", graphs[128] = "", memory[64] = "";
+    const uint64_t most = atomic_load(&scratch.bytes), budget = atomic_load(&scratch.budget);
+    if (most != 0)
+        snprintf(memory, sizeof memory, " scratch=%" PRIu64 " of %" PRIu64 " MiB",
+                 (most + (1 << 20) - 1) >> 20, budget >> 20);
     rare_paths(s, rare, sizeof rare);
     if (s->eligible != 0)
         snprintf(eligible, sizeof eligible, " convertible=%" PRIu64, s->eligible);
@@ -296,9 +312,9 @@ static void say_gemms(const struct stats *s)
                  " graphs=%" PRIu64 " launches (GEMMs in graphs=%" PRIu64 " converted=%" PRIu64 ")",
                  s->other[OTHER_GRAPH], s->replayed, s->replayed_converted);
     LOG_WARN("GEMMs seen=%" PRIu64 " converted=%" PRIu64 " (fp16=%" PRIu64 " tf32=%" PRIu64
-             "%s) forwarded=%" PRIu64 "%s%s%s%s",
+             "%s) forwarded=%" PRIu64 "%s%s%s%s%s",
              s->seen, converted, s->converted[STATS_FP16], s->converted[STATS_TF32], rare,
-             forwarded, why, len > 0 ? ")" : "", eligible, graphs);
+             forwarded, why, len > 0 ? ")" : "", eligible, graphs, memory);
 }
 
 void stats_at_exit(void)

@@ -95,6 +95,9 @@ void stats_count_flop(enum stats_flop whose, double flop);
 void stats_engage(void);
 bool stats_engaged(void);
 
+/* The shim has so much scratch memory of its budget (bytes) on one GPU: the most is shown. */
+void stats_note_scratch(uint64_t bytes, uint64_t budget);
+
 /* The sum over all threads. */
 struct stats stats_total(void);
 const char *stats_path_word(enum stats_path path);

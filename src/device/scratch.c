@@ -7,6 +7,7 @@
 #include "device/scratch.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/stats.h"
 #include "device/kernels.h"
 
 #include <stdlib.h>
@@ -68,9 +69,12 @@ static uint64_t budget(struct context *context)
 static bool allocate_in_budget(struct context *context, const CUstream *stream, size_t bytes,
                                CUdeviceptr *p)
 {
-    if (atomic_fetch_add(&context->scratch_bytes, bytes) + bytes <= budget(context) &&
-        allocate(context, stream, bytes, p) == CUDA_SUCCESS)
+    const uint64_t in_all = atomic_fetch_add(&context->scratch_bytes, bytes) + bytes;
+    const uint64_t most = budget(context);
+    if (in_all <= most && allocate(context, stream, bytes, p) == CUDA_SUCCESS) {
+        stats_note_scratch(in_all, most);
         return true;
+    }
     atomic_fetch_sub(&context->scratch_bytes, bytes);
     return false;
 }
