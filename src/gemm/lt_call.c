@@ -40,6 +40,8 @@ struct settings {
 
 enum { NO_TYPE = -1 }; /* the default: that of D */
 
+enum { WORKSPACE_ALIGN = 256 }; /* what cuBLASLt demands since 12.9 */
+
 static bool read_side(const struct real_lt *lt, cublasLtMatrixLayout_t layout, struct side *s)
 {
     size_t n;
@@ -208,6 +210,7 @@ static enum reason read_call(const struct lt_call *call, struct reading *r)
         (call->beta == NULL &&
          s->pointers != CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO) ||
         call->a == NULL || call->b == NULL || call->d == NULL ||
+        (call->workspace_bytes > 0 && (uintptr_t)call->workspace % WORKSPACE_ALIGN != 0) ||
         (uintptr_t)call->a % sizeof(float) != 0 || (uintptr_t)call->b % sizeof(float) != 0 ||
         (uintptr_t)call->d % sizeof(float) != 0 || (g->batch > 1 && r->d.stride == 0))
         return REASON_ARGUMENT;
