@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The command: apexshim run starts a program under the preload with variables given as options;
- * apexshim env shows the variables. Options and documentation come from env.def alone. */
+ * apexshim tune does so in a tuning run, or measures the GPU; apexshim env shows the variables.
+ * Options and documentation come from env.def alone. */
 #include "config.h"
 #include "base/env.h"
+#include "sweep.h"
+#include "tune.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -36,9 +39,14 @@ static void option_name(const char *variable, char *option)
 static void usage(FILE *out)
 {
     fputs("Usage: apexshim run [OPTION VALUE]... [--] PROGRAM [ARGUMENT]...\n"
+          "       apexshim tune [--tolerance T] [OPTION VALUE]... [--] PROGRAM [ARGUMENT]...\n"
+          "       apexshim tune [--seconds S]\n"
           "       apexshim env [--markdown]\n"
           "       apexshim --version | --help\n\n"
-          "run starts PROGRAM with libapexshim.so preloaded. Options set variables:\n",
+          "run starts PROGRAM with libapexshim.so preloaded. tune does so and finds for each site\n"
+          "the quickest path whose error stays under T (1e-3), which it writes to the decision\n"
+          "file; without a program it measures the GPU for the cost model, up to products of S\n"
+          "seconds (1). Options set variables:\n",
           out);
     for (size_t i = 0; i < env_variables_n; i++) {
         char option[NAME_BYTES];
@@ -73,7 +81,8 @@ static void bad_value(const char *line)
 {
     /* The library would go on with the default; the command does not. */
     const char *end = strchr(line, '?');
-    fprintf(stderr, "apexshim: %.*s\n", (int)(end != NULL ? end + 1 - line : (long)strlen(line)), line);
+    end = end != NULL ? end + 1 : strstr(line, " Using ");
+    fprintf(stderr, "apexshim: %.*s\n", (int)(end != NULL ? end - line : (long)strlen(line)), line);
     exit(EXIT_USAGE);
 }
 
@@ -147,6 +156,37 @@ static int run(int argc, char **argv)
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT;
 }
 
+/* The number behind an option at argv[0], which is left out from here on. */
+static double take_number(int *argc_p, char ***argv_p, double low, double high)
+{
+    char *end = NULL;
+    const double number = *argc_p > 1 ? strtod((*argv_p)[1], &end) : 0;
+    if (end == NULL || *end != '\0' || !(number > low && number < high))
+        fail(EXIT_USAGE, "a number is missing behind", (*argv_p)[0]);
+    *argc_p -= 2;
+    *argv_p += 2;
+    return number;
+}
+
+static int tune(int argc, char **argv)
+{
+    char precision[64] = "auto:1e-3", object[PATH_MAX];
+    double seconds = 1;
+    if (argc == 2 && strcmp(argv[0], "--sweep") == 0) /* by itself, see tools/tune.c */
+        return sweep(1e-3 * take_number(&argc, &argv, 0, 1e9));
+    if (argc > 0 && strcmp(argv[0], "--seconds") == 0)
+        seconds = take_number(&argc, &argv, 0, 1e6);
+    if (argc == 0) {
+        if (!find_object(object))
+            fail(EXIT_CANNOT, "libapexshim.so is not where it was installed", LIBDIR);
+        return tune_gpu(object, seconds);
+    }
+    if (strcmp(argv[0], "--tolerance") == 0)
+        snprintf(precision, sizeof precision, "auto:%g", take_number(&argc, &argv, 0, 1));
+    setenv("APEXSHIM_PRECISION", precision, 1);
+    return run(argc, argv);
+}
+
 static void print_variable(const struct env_variable *v, bool markdown)
 {
     const char *value = getenv(v->name);
@@ -175,6 +215,8 @@ int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "run") == 0)
         return run(argc - 2, argv + 2);
+    if (argc >= 2 && strcmp(argv[1], "tune") == 0)
+        return tune(argc - 2, argv + 2);
     if (argc >= 2 && strcmp(argv[1], "env") == 0)
         return show_env(argc - 2, argv + 2);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {

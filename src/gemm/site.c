@@ -6,8 +6,8 @@
 #include "base/caller.h"
 #include "base/log.h"
 #include "device/context.h"
-#include "gemm/cost.h"
 #include "gemm/decision.h"
+#include "gemm/model.h"
 #include "gemm/rules.h"
 #include "gemm/tuning.h"
 
@@ -192,7 +192,7 @@ static void start_tuning(const struct env *env, const struct wish *wish,
 static struct decision decide(const struct env *env, const struct gemm *g)
 {
     const struct gpu *gpu = &g->context->gpu;
-    const struct cost_model model = cost_model_of(gpu);
+    const struct cost_model model = model_of(env, gpu);
     struct wish wish = policy_wish(env);
     struct place place;
     char library[256];
