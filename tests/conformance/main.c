@@ -58,6 +58,8 @@ static void run_routine(struct judge *judge, const struct routine *routine, long
                         struct totals *totals)
 {
     long distinct = 0, failed = 0;
+    if (routine->lt == LT_EPILOGUE)
+        cases *= 4; /* there are fifteen of them */
     for (long tries = 0; distinct < cases && tries < 2 * cases; tries++) {
         struct problem p;
         problem_draw(&judge->drawing, routine, &p);
