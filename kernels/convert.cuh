@@ -53,7 +53,7 @@ static __device__ __forceinline__ void apex_store(uint16_t *to, int64_t step, ui
             value = piece[Format::distinct > 1 ? 1 : 0];
         if (Format::distinct > 2 && Format::order(i, operand) == 2)
             value = piece[Format::distinct > 2 ? 2 : 0];
-        *reinterpret_cast<uint4 *>(to + i * step) = value;
+        apex_store_16_bytes(to + i * step, value);
     }
 }
 
