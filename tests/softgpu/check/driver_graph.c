@@ -4,6 +4,9 @@
 
 #include "driver.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 static CUgraph graph;
 static CUstream stream;
 
@@ -325,6 +328,73 @@ START_TEST(bad_arguments_are_refused)
 }
 END_TEST
 
+static cuuint64_t graph_memory(CUgraphMem_attribute attribute)
+{
+    cuuint64_t bytes;
+    OK(cuDeviceGetGraphMemAttribute(0, attribute, &bytes));
+    return bytes;
+}
+
+START_TEST(memory_of_graphs_is_counted)
+{
+    enum { BYTES = 40000 };
+    CUgraphNode node[2];
+    CUDA_MEM_ALLOC_NODE_PARAMS params;
+    cuuint64_t zero = 0, one = 1;
+    const cuuint64_t before = graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT);
+    OK(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero));
+    memset(&params, 0, sizeof params);
+    params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    params.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    params.bytesize = BYTES;
+    OK(cuGraphAddMemAllocNode(&node[0], graph, NULL, 0, &params));
+    OK(cuGraphAddMemAllocNode(&node[1], graph, NULL, 0, &params));
+    ck_assert(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == before + 2 * BYTES);
+    drop();
+    ck_assert(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == before);
+    ck_assert(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) == before + 2 * BYTES);
+    OK(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero));
+    ck_assert(graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) == before);
+    FAILS(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &one), INVALID_VALUE);
+    FAILS(cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero),
+          INVALID_VALUE);
+    FAILS(cuDeviceGetGraphMemAttribute(GPU_DEVICES, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero),
+          INVALID_DEVICE);
+}
+END_TEST
+
+START_TEST(a_graph_can_be_drawn)
+{
+    char path[] = "driver_graph_XXXXXX", text[2000];
+    CUdeviceptr p = words(64);
+    CUgraph inner;
+    CUgraphNode child;
+    OK(cuGraphCreate(&inner, 0));
+    kernel_node(inner, NULL, 0, add, p, 0, 1, 64);
+    CUgraphNode a = kernel_node(graph, NULL, 0, fill, p, 0, 1, 64);
+    OK(cuGraphAddChildGraphNode(&child, graph, &a, 1, inner));
+    const int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    const CUresult r = cuGraphDebugDotPrint(graph, path, 0);
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    remove(path);
+    OK(r);
+    ck_assert_int_gt(n, 0);
+    text[n] = '\0';
+    ck_assert_ptr_eq(strstr(text, "digraph"), text);
+    ck_assert_ptr_nonnull(strstr(text, "KERNEL\\nfill"));
+    ck_assert_ptr_nonnull(strstr(text, "KERNEL\\nadd"));
+    ck_assert_ptr_nonnull(strstr(text, "subgraph cluster_"));
+    const char *edge = strstr(text, " -> ");
+    ck_assert_ptr_nonnull(edge);
+    ck_assert_ptr_null(strstr(edge + 1, " -> ")); /* one edge */
+    FAILS(cuGraphDebugDotPrint(graph, "/no/such/folder/graph.dot", 0), OPERATING_SYSTEM);
+    FAILS(cuGraphDebugDotPrint(NULL, path, 0), INVALID_VALUE);
+    OK(cuGraphDestroy(inner));
+}
+END_TEST
+
 /* As the manual lets a driver answer that has no such nodes. */
 START_TEST(conditional_nodes_are_not_there)
 {
@@ -392,6 +462,8 @@ Suite *suite_graph(void)
     tcase_add_test(tests, user_objects_live_as_long_as_graphs_need_them);
     tcase_add_test(tests, nodes_can_be_switched_off_and_destroyed);
     tcase_add_test(tests, bad_arguments_are_refused);
+    tcase_add_test(tests, memory_of_graphs_is_counted);
+    tcase_add_test(tests, a_graph_can_be_drawn);
     tcase_add_test(tests, conditional_nodes_are_not_there);
     tcase_add_test(tests, an_empty_graph_runs);
     tcase_add_test(tests, memory_nodes_give_the_same_address_each_time);

@@ -186,6 +186,52 @@ START_TEST(managed_memory_is_read_and_written_by_both)
 }
 END_TEST
 
+/* Prefetched memory keeps its contents, discarded memory does not. */
+START_TEST(hints_come_in_batches)
+{
+    enum { WORDS = 64, BYTES = 4 * WORDS };
+    CUstream stream;
+    CUdeviceptr p[3];
+    size_t bytes[3] = {BYTES, BYTES / 2, BYTES}, first[2] = {0, 2};
+    CUmemLocation places[2] = {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+                               {.type = CU_MEM_LOCATION_TYPE_HOST}};
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < 3; i++) {
+        OK(cuMemAllocManaged(&p[i], BYTES, CU_MEM_ATTACH_GLOBAL));
+        OK(launch(fill, stream, p[i], 5, WORDS));
+    }
+    OK(cuMemPrefetchBatchAsync(p, bytes, 3, places, first, 2, 0, stream));
+    OK(cuStreamSynchronize(stream));
+    WORD(p[0], 0, 5);
+    OK(cuMemDiscardBatchAsync(p, bytes, 2, 0, stream));
+    OK(launch(fill, stream, p[0], 6, 1)); /* after it */
+    OK(cuStreamSynchronize(stream));
+    WORD(p[0], 0, 6);
+    WORD(p[0], 1, 0xffffffff);
+    WORD(p[1], WORDS / 2 - 1, 0xffffffff);
+    WORD(p[1], WORDS / 2, 5);
+    WORD(p[2], 0, 5);
+    OK(cuMemDiscardAndPrefetchBatchAsync(p, bytes, 3, places, first, 1, 0, stream));
+    OK(cuStreamSynchronize(stream));
+    WORD(p[2], WORDS - 1, 0xffffffff);
+    FAILS(cuMemDiscardBatchAsync(p, bytes, 0, 0, stream), INVALID_VALUE);
+    FAILS(cuMemDiscardBatchAsync(p, bytes, 3, 1, stream), INVALID_VALUE);
+    FAILS(cuMemDiscardBatchAsync(p, bytes, 3, 0, CU_STREAM_LEGACY), INVALID_HANDLE);
+    first[0] = 1;
+    FAILS(cuMemPrefetchBatchAsync(p, bytes, 3, places, first, 2, 0, stream), INVALID_VALUE);
+    first[0] = 0;
+    first[1] = 3;
+    FAILS(cuMemPrefetchBatchAsync(p, bytes, 3, places, first, 2, 0, stream), INVALID_VALUE);
+    first[1] = 0;
+    FAILS(cuMemPrefetchBatchAsync(p, bytes, 3, places, first, 2, 0, stream), INVALID_VALUE);
+    bytes[1] = BYTES + 1;
+    FAILS(cuMemDiscardBatchAsync(p, bytes, 3, 0, stream), INVALID_VALUE);
+    bytes[1] = BYTES;
+    p[1] = words(WORDS);
+    FAILS(cuMemDiscardBatchAsync(p, bytes, 3, 0, stream), INVALID_VALUE);
+}
+END_TEST
+
 START_TEST(pitched_memory_has_aligned_rows)
 {
     CUdeviceptr p;
@@ -223,6 +269,34 @@ START_TEST(ordered_memory_follows_its_stream)
     OK(cuStreamSynchronize(stream));
     OK(cuMemFree(p));
     OK(cuStreamDestroy(stream));
+}
+END_TEST
+
+START_TEST(pools_are_found_by_place)
+{
+    CUmemoryPool standard, now, own;
+    CUmemLocation place = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1};
+    CUmemPoolProps props;
+    OK(cuDeviceGetDefaultMemPool(&standard, 1));
+    OK(cuMemGetDefaultMemPool(&now, &place, CU_MEM_ALLOCATION_TYPE_PINNED));
+    ck_assert_ptr_eq(now, standard);
+    memset(&props, 0, sizeof props);
+    props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    props.location = place;
+    OK(cuMemPoolCreate(&own, &props));
+    OK(cuMemSetMemPool(&place, CU_MEM_ALLOCATION_TYPE_PINNED, own));
+    OK(cuMemGetMemPool(&now, &place, CU_MEM_ALLOCATION_TYPE_PINNED));
+    ck_assert_ptr_eq(now, own);
+    OK(cuDeviceGetMemPool(&now, 1));
+    ck_assert_ptr_eq(now, own);
+    place.id = 0;
+    FAILS(cuMemSetMemPool(&place, CU_MEM_ALLOCATION_TYPE_PINNED, own), INVALID_VALUE);
+    FAILS(cuMemGetMemPool(&now, &place, CU_MEM_ALLOCATION_TYPE_MANAGED), NOT_SUPPORTED);
+    place.id = GPU_DEVICES;
+    FAILS(cuMemGetMemPool(&now, &place, CU_MEM_ALLOCATION_TYPE_PINNED), INVALID_DEVICE);
+    OK(cuMemPoolDestroy(own));
+    OK(cuDeviceGetMemPool(&now, 1));
+    ck_assert_ptr_eq(now, standard);
 }
 END_TEST
 
@@ -278,6 +352,8 @@ Suite *suite_memory(void)
     tcase_add_test(tests, pinned_memory_is_shared_by_host_and_device);
     tcase_add_test(tests, registered_memory_is_shared_too);
     tcase_add_test(tests, managed_memory_is_read_and_written_by_both);
+    tcase_add_test(tests, hints_come_in_batches);
+    tcase_add_test(tests, pools_are_found_by_place);
     tcase_add_test(tests, pitched_memory_has_aligned_rows);
     tcase_add_test(tests, ordered_memory_follows_its_stream);
     tcase_add_test(tests, pools_are_made_and_asked);

@@ -194,16 +194,17 @@ END_TEST
 
 START_TEST(a_device_has_so_much_memory)
 {
-    CUmemGenericAllocationHandle handle, all;
-    CUdeviceptr p;
+    CUmemGenericAllocationHandle handle, rest;
+    CUdeviceptr p, q;
     const size_t most = free_bytes() / granule;
-    all = create(most);
+    FAILS(cuMemCreate(&handle, (most + 1) * granule, &device_0, 0), OUT_OF_MEMORY);
+    OK(cuMemAlloc(&p, (most - 4) * granule));
+    FAILS(cuMemCreate(&handle, 5 * granule, &device_0, 0), OUT_OF_MEMORY);
+    rest = create(4);
     FAILS(cuMemCreate(&handle, granule, &device_0, 0), OUT_OF_MEMORY);
-    FAILS(cuMemAlloc(&p, 1 << 20), OUT_OF_MEMORY);
-    OK(cuMemRelease(all));
-    OK(cuMemAlloc(&p, 4 * granule));
-    FAILS(cuMemCreate(&handle, most * granule, &device_0, 0), OUT_OF_MEMORY);
-    OK(cuMemRelease(create(most - 4)));
+    FAILS(cuMemAlloc(&q, 1 << 20), OUT_OF_MEMORY);
+    OK(cuMemRelease(rest));
+    OK(cuMemAlloc(&q, 1 << 20));
 }
 END_TEST
 

@@ -118,6 +118,8 @@ CUresult memory_free(void *p)
             ipc_unmap(p, a->bytes);
         } else {
             memory_uncount(a->bytes);
+            if (a->of_graph)
+                graph_memory_count(a->device, -(int64_t)a->bytes);
             if (a->pool != NULL)
                 pool_count(a->pool, -(int64_t)a->bytes);
             sg_arena_free(a->arena, p);

@@ -23,6 +23,7 @@ struct allocation {
     struct device *device;  /* NULL: registered host memory */
     CUmemoryPool pool;      /* of stream-ordered memory */
     bool ending;            /* a stream will free it */
+    bool of_graph;          /* made by a node */
     struct sg_arena *arena; /* NULL: registered host memory */
     uint64_t buffer_id;
     bool shared; /* its pages may be mapped by other processes (ipc.c) */
@@ -57,6 +58,8 @@ void physical_leaks(size_t *n_p, size_t *bytes_p);
 bool virtual_owns(const void *p);
 /* The mapping at an address, described in *found; false: none. */
 bool virtual_find(const void *p, struct allocation *found);
+/* graph_memory.c: taken by graphs, or given back */
+void graph_memory_count(const struct device *device, int64_t bytes);
 void pool_count(CUmemoryPool pool, int64_t bytes); /* pool.c: taken from it, or given back */
 
 #endif

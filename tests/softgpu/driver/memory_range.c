@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Hints about ranges of managed memory, which is plain memory here: they are checked and have no
- * effect, and what can be asked about a range is that nobody gave one. Also the profiler's calls,
- * which are hints to a tool, and batches of copies. */
+ * effect but that of a discard, and what can be asked about a range is that nobody gave one. Also
+ * the profiler's calls, which are hints to a tool, and batches of copies. */
 #include "tests/softgpu/driver/copy.h"
 #include "tests/softgpu/driver/memory.h"
 
@@ -89,6 +89,84 @@ API CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr p, size_t bytes, CUdevice devic
     ENTER("cuMemPrefetchAsync_ptsz");
     return check_managed(p, bytes);
 }
+
+/* ---- batches of hints */
+
+/* Locations: each from which operation on it applies. */
+static bool places_ok(const CUmemLocation *places, const size_t *first, size_t n_places, size_t n)
+{
+    if (places == NULL || first == NULL || n_places == 0 || n_places > n || first[0] != 0)
+        return false;
+    for (size_t i = 1; i < n_places; i++)
+        if (first[i] <= first[i - 1] || first[i] >= n)
+            return false;
+    return true;
+}
+
+static CUresult check_ranges(const CUdeviceptr *p, const size_t *bytes, size_t n,
+                             unsigned long long flags, CUstream stream, bool per_thread)
+{
+    CUresult r = p == NULL || bytes == NULL || n == 0 || flags != 0 ? CUDA_ERROR_INVALID_VALUE
+                                                                    : CUDA_SUCCESS;
+    if (r == CUDA_SUCCESS && (stream == CU_STREAM_LEGACY || (stream == NULL && !per_thread)))
+        r = CUDA_ERROR_INVALID_HANDLE;
+    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++)
+        r = check_managed(p[i], bytes[i]);
+    return r;
+}
+
+/* What is discarded is not worth reading: it becomes poison. */
+static CUresult discard(const CUdeviceptr *p, const size_t *bytes, size_t n,
+                        unsigned long long flags, CUstream stream, bool per_thread)
+{
+    CUresult r = check_ranges(p, bytes, n, flags, stream, per_thread);
+    for (size_t i = 0; r == CUDA_SUCCESS && i < n; i++) {
+        const struct fill_box f = {.to = (char *)(uintptr_t)p[i],
+                                   .width = bytes[i],
+                                   .height = 1,
+                                   .element = 1,
+                                   .value = 0xff};
+        r = fill_submit(f, stream, per_thread);
+    }
+    return r;
+}
+
+#define PLACES CUmemLocation *places, size_t *first, size_t n_places
+
+#define HINTS(_suffix, _per_thread)                                                                \
+    API CUresult cuMemPrefetchBatchAsync##_suffix(CUdeviceptr *p, size_t *bytes, size_t n, PLACES, \
+                                                  unsigned long long flags, CUstream stream);      \
+    API CUresult cuMemPrefetchBatchAsync##_suffix(CUdeviceptr *p, size_t *bytes, size_t n, PLACES, \
+                                                  unsigned long long flags, CUstream stream)       \
+    {                                                                                              \
+        ENTER("cuMemPrefetchBatchAsync" #_suffix);                                                 \
+        return places_ok(places, first, n_places, n)                                               \
+                   ? check_ranges(p, bytes, n, flags, stream, _per_thread)                         \
+                   : CUDA_ERROR_INVALID_VALUE;                                                     \
+    }                                                                                              \
+    API CUresult cuMemDiscardBatchAsync##_suffix(CUdeviceptr *p, size_t *bytes, size_t n,          \
+                                                 unsigned long long flags, CUstream stream);       \
+    API CUresult cuMemDiscardBatchAsync##_suffix(CUdeviceptr *p, size_t *bytes, size_t n,          \
+                                                 unsigned long long flags, CUstream stream)        \
+    {                                                                                              \
+        ENTER("cuMemDiscardBatchAsync" #_suffix);                                                  \
+        return discard(p, bytes, n, flags, stream, _per_thread);                                   \
+    }                                                                                              \
+    API CUresult cuMemDiscardAndPrefetchBatchAsync##_suffix(                                       \
+        CUdeviceptr *p, size_t *bytes, size_t n, PLACES, unsigned long long flags,                 \
+        CUstream stream);                                                                          \
+    API CUresult cuMemDiscardAndPrefetchBatchAsync##_suffix(                                       \
+        CUdeviceptr *p, size_t *bytes, size_t n, PLACES, unsigned long long flags,                 \
+        CUstream stream)                                                                           \
+    {                                                                                              \
+        ENTER("cuMemDiscardAndPrefetchBatchAsync" #_suffix);                                       \
+        return places_ok(places, first, n_places, n)                                               \
+                   ? discard(p, bytes, n, flags, stream, _per_thread)                              \
+                   : CUDA_ERROR_INVALID_VALUE;                                                     \
+    }
+
+HINTS(, false)
+HINTS(_ptsz, true)
 
 /* ---- batches: the copies of one may run in any order, so that one after the other is right */
 static CUresult copy_batch(CUdeviceptr *to, CUdeviceptr *from, size_t *bytes, size_t n,

@@ -175,6 +175,48 @@ API CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
     return CUDA_SUCCESS;
 }
 
+/* Pools exist for pinned memory of devices, as cuMemPoolCreate makes them. */
+static CUresult check_location(const CUmemLocation *location, CUmemAllocationType type,
+                               const void *pool)
+{
+    if (location == NULL || pool == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (type != CU_MEM_ALLOCATION_TYPE_PINNED || location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return location->id < 0 || location->id >= device_count ? CUDA_ERROR_INVALID_DEVICE
+                                                            : CUDA_SUCCESS;
+}
+
+API CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *location,
+                                    CUmemAllocationType type)
+{
+    ENTER("cuMemGetDefaultMemPool");
+    CUresult r = check_location(location, type, pool);
+    if (r == CUDA_SUCCESS)
+        *pool = default_pool(&devices[location->id]);
+    return r;
+}
+
+API CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
+{
+    ENTER("cuMemGetMemPool");
+    CUresult r = check_location(location, type, pool);
+    if (r == CUDA_SUCCESS)
+        *pool = pool_of(&devices[location->id]);
+    return r;
+}
+
+API CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
+{
+    ENTER("cuMemSetMemPool");
+    CUresult r = check_location(location, type, pool);
+    if (r == CUDA_SUCCESS && pool->device != &devices[location->id])
+        r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS)
+        current_pools[location->id] = pool;
+    return r;
+}
+
 API CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
 {
     ENTER("cuMemPoolCreate");
