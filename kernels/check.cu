@@ -30,13 +30,13 @@ static __device__ __forceinline__ void apex_check(const apex_cast_params &params
     apex_end_block(params, e, alpha, again_a, again_b);
 }
 
-/* Where no exponent was predicted this is the cast: three blocks to a multiprocessor. */
-#define APEX_CHECK(_format)                                                                        \
-    extern "C" __global__ void __launch_bounds__(APEX_BLOCK_THREADS, 3)                            \
+/* Blocks that fit a multiprocessor at once: where nothing was predicted this is the cast. */
+#define APEX_CHECK(_format, _blocks)                                                               \
+    extern "C" __global__ void __launch_bounds__(APEX_BLOCK_THREADS, _blocks)                      \
         apex_check_##_format(const __grid_constant__ apex_cast_params params)                      \
     {                                                                                              \
         apex_check<apex_##_format>(params);                                                        \
     }
 
-APEX_CHECK(fp16)
-APEX_CHECK(fp16x2)
+APEX_CHECK(fp16, 3)
+APEX_CHECK(fp16x2, 2)
