@@ -60,10 +60,27 @@ static void grid_sync(struct device *dev, struct random *r)
     }
 }
 
+static void wide_tiles(struct device *dev, struct random *r)
+{
+    int *in = random_ints(r, N, -1000, 1000), *d = device_copy(dev, in, N * sizeof *in), n = N;
+    int *out = device_alloc(dev, BLOCKS * BLOCK * sizeof *out);
+
+    device_run(dev, "wide_tiles", DIM1(BLOCKS), DIM1(BLOCK), 0, ARGS(&n, &d, &out));
+    for (int i = 0; i < BLOCKS * BLOCK; i++) {
+        int first = i / 64 * 64, want = first + 40 < N ? in[first + 40] : 0;
+
+        for (int k = first; k < first + 64; k++)
+            want += k < N ? in[k] : 0;
+        ck_assert_msg(out[i] == want, "element %d: %d, not %d", i, out[i], want);
+    }
+    free(in);
+}
+
 static const struct kernel_test tests[] = {
     {"reduce_groups", reduce_groups},
     {"coalesced", coalesced},
     {"grid_sync", grid_sync},
+    {"wide_tiles", wide_tiles},
 };
 
 GROUP(group_groups, "groups", tests);

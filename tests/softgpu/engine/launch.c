@@ -300,7 +300,7 @@ enum sg_fault_kind sg_launch_run(const struct sg_launch *launch, struct sg_count
         return refuse(fault_p, launch, "a grid or block dimension out of bounds");
     if (threads > launch->kernel->max_threads)
         return refuse(fault_p, launch, "more threads per block than it was compiled for");
-    if (shared > MAX_SHARED)
+    if (shared > MAX_SHARED + p->reserved_shared)
         return refuse(fault_p, launch, "too much shared memory");
     run.shared_bytes = (uint32_t)shared;
     run.nthreads = (uint32_t)threads;

@@ -89,7 +89,8 @@ static void place_shared_var(struct decoder *d, struct ptx_var *var, bool dynami
         var->offset = d->program->dynamic_offset;
         return;
     }
-    if (var->bytes > MAX_SHARED || off + var->bytes > MAX_SHARED)
+    if (var->bytes > MAX_SHARED ||
+        off + var->bytes > MAX_SHARED + d->program->reserved_shared)
         loader_fail(d->ld, var->line, "kernel %s needs more than %d bytes of shared memory",
                     kernel->name, MAX_SHARED);
     var->offset = off;
@@ -109,7 +110,7 @@ static void place_shared_vars(struct decoder *d, const struct reach *r, bool dyn
 
 void place_shared(struct decoder *d, const struct reach *r, const struct ptx_func *kernel)
 {
-    uint32_t off = 0, dynamic_align = 16;
+    uint32_t off = d->program->reserved_shared, dynamic_align = 16;
 
     place_shared_vars(d, r, false, &off, kernel);
     for (unsigned v = 0; v < d->module->nvars; v++) {
@@ -118,7 +119,8 @@ void place_shared(struct decoder *d, const struct reach *r, const struct ptx_fun
         if (var->space == SPACE_SHARED && var->mark && var->align > dynamic_align)
             dynamic_align = var->align;
     }
-    d->program->shared_bytes = d->program->kernel.static_shared = off;
+    d->program->shared_bytes = off;
+    d->program->kernel.static_shared = off - d->program->reserved_shared;
     d->program->dynamic_offset = align_to(off, dynamic_align);
     place_shared_vars(d, r, true, &off, kernel);
 }

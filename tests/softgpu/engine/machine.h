@@ -106,6 +106,7 @@ struct program {
     struct routine *routine; /* by function index of the module; entry NULL: not part of this */
     uint32_t nroutines;
     uint32_t stack_bytes, local_bytes, shared_bytes, dynamic_offset;
+    uint32_t reserved_shared; /* RESERVED_SHARED or 0; part of shared_bytes */
     bool has_flops, has_alloca;
     struct sg_arena *vars;
     const struct range *consts; /* the module's .const variables */
@@ -118,6 +119,9 @@ struct program {
 
 /* Address windows: reserved, never mapped. A generic address inside one is an offset into it. */
 enum { WINDOW_BYTES = 16 << 20, MAX_SHARED = 227 << 10 /* of a block */ };
+/* Shared memory in front of the program's, where a kernel asks for it: for the system, and from the
+ * middle on for cooperative groups. */
+enum { RESERVED_SHARED = 1 << 10 };
 enum window { WINDOW_SHARED, WINDOW_LOCAL, WINDOW_CODE, WINDOWS };
 uint64_t window_base(enum window which); /* 0: could not be reserved */
 extern uint64_t windows_at;              /* the first window, once reserved */

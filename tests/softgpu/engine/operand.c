@@ -245,6 +245,10 @@ static bool sreg_fill(const char *name, struct fill *fill)
         {"%nwarpid", FILL_NWARPID, 0}, {"%nsmid", FILL_NSMID, 0}, {"%gridid", FILL_GRID, 0},
         {"%dynamic_smem_size", FILL_DYNAMIC_SHARED, 0}, {"%total_smem_size", FILL_TOTAL_SHARED, 0},
         {"%aggr_smem_size", FILL_TOTAL_SHARED, 0}, {"%reserved_smem_offset_begin", FILL_CONST, 0},
+        {"%reserved_smem_offset_end", FILL_CONST, RESERVED_SHARED},
+        {"%reserved_smem_offset_cap", FILL_CONST, RESERVED_SHARED},
+        {"%reserved_smem_offset_0", FILL_CONST, 0},
+        {"%reserved_smem_offset_1", FILL_CONST, RESERVED_SHARED / 2},
         {"%cluster_ctarank", FILL_CONST, 0}, {"%cluster_nctarank", FILL_CONST, 1},
     };
     int k;

@@ -17,6 +17,8 @@ static void reach_operand(struct decoder *d, struct reach *r, const struct ptx_o
 {
     for (unsigned k = 0; k < o->n; k++)
         reach_operand(d, r, &o->list[k]);
+    if (o->kind == O_SREG && strncmp(o->name, "%reserved_smem_", 15) == 0)
+        d->program->reserved_shared = RESERVED_SHARED;
     if (o->kind == O_SYMBOL && !o->var && !o->label) {
         struct ptx_func *f = map_get(&d->module->funcs, o->name);
         struct ptx_var *v = map_get(&d->module->vars, o->name);

@@ -50,3 +50,18 @@ extern "C" __global__ void grid_sync(int n, int *a, int *b)
     if (i < n)
         a[i] = b[(i + 1) % n];
 }
+
+// Tiles of more than a warp: they keep their barriers in shared memory that the system reserves.
+extern "C" __global__ void wide_tiles(int n, const int *in, int *out)
+{
+    __shared__ cg::block_tile_memory<256> memory; // of use before compute_80 alone
+    __shared__ int last[4];
+    cg::thread_block_tile<64> tile = cg::tiled_partition<64>(cg::this_thread_block(memory));
+    int i = GLOBAL_INDEX, v = i < n ? in[i] : 0;
+    int sum = cg::reduce(tile, v, cg::plus<int>());
+
+    if (tile.thread_rank() == 63)
+        last[threadIdx.x / 64] = sum;
+    tile.sync();
+    out[i] = last[threadIdx.x / 64] + tile.shfl(v, 40);
+}
