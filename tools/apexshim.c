@@ -187,16 +187,21 @@ static int tune(int argc, char **argv)
     return run(argc, argv);
 }
 
+static const char *environment(const char *name)
+{
+    return getenv(name);
+}
+
 static void print_variable(const struct env_variable *v, bool markdown)
 {
-    const char *value = getenv(v->name);
+    const char *value = getenv(v->name), *fallback = env_default(v, environment);
     if (markdown) {
         printf("| `%s` | %s | `%s` | %s |\n", v->name, v->choices != NULL ? v->choices : "text",
                v->fallback, v->doc);
         return;
     }
-    printf("%s=%s%s\n", v->name, value != NULL ? value : v->fallback,
-           value != NULL ? "" : "  (default)");
+    const char *source = strcmp(fallback, v->fallback) == 0 ? "  (default)" : "  (preset or level)";
+    printf("%s=%s%s\n", v->name, value != NULL ? value : fallback, value != NULL ? "" : source);
     printf("    %s%s\n    %s\n", v->choices != NULL ? "one of " : "any text",
            v->choices != NULL ? v->choices : "", v->doc);
 }

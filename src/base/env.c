@@ -78,6 +78,13 @@ static const char *implied(const struct source *source, const char *name)
     return NULL;
 }
 
+const char *env_default(const struct env_variable *v, const char *(*get)(const char *name))
+{
+    const struct source source = {get, NULL};
+    const char *other = implied(&source, v->name);
+    return other != NULL ? other : v->fallback;
+}
+
 static void complain_of(const struct source *source, const struct env_variable *v,
                         const char *value, const char *fallback)
 {

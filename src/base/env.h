@@ -65,6 +65,9 @@ void env_parse(struct env *env, const char *(*get)(const char *name),
 /* One line for each APEXSHIM* name in environ ("NAME=value" strings) that is not in the table. */
 void env_check_names(const char *const *environ_, void (*complain)(const char *line));
 
+/* What a variable is when it is not set: what others imply, or its fallback. */
+const char *env_default(const struct env_variable *v, const char *(*get)(const char *name));
+
 /* Does a name match one of the file name patterns separated by commas? */
 bool env_list_matches(const char *patterns, const char *name);
 
