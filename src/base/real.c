@@ -178,17 +178,14 @@ static bool fill_cuda(struct real_cuda *table, void *library)
     return ok;
 }
 
-/* A library that lacks a function leaves a message for dlerror, which the program would take for
- * the failure of a call of its own. */
+/* NULL, and no message for dlerror, where the program has not loaded it. */
 static void *open_loaded(const char *path)
 {
-    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == NULL)
-        (void)dlerror();
-    return library;
+    return dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* Our reference is given back: the program may unload its library. */
+/* Our reference is given back: the program may unload its library. A function that was not found has
+ * left a message for dlerror, which the program would take for the failure of a call of its own. */
 static void close_filled(void *library)
 {
     if (library != NULL && library != RTLD_NEXT)

@@ -36,6 +36,7 @@ export LD_LIBRARY_PATH
 both "dlerror, cuBLAS 11" messages tests/ways/manners libcublas.so.11
 both "names that are not there" lacking tests/ways/manners libcublas.so.11
 LD_LIBRARY_PATH=$(pwd)/tests/ways/self/.libs
+both "no cuBLAS" absent tests/ways/manners -
 both "dlerror, no driver" messages tests/ways/manners "$LD_LIBRARY_PATH/libcublas.so.13"
 both "errno" calls tests/ways/manners "$LD_LIBRARY_PATH/libcublas.so.13"
 

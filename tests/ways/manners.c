@@ -2,6 +2,7 @@
  * What a program may expect of the calls around its own, with or without a preload. Modes:
  * messages LIBRARY: dlerror has nothing to say after calls that succeeded;
  * calls LIBRARY: errno is the library's and the program's, not somebody else's;
+ * absent -: cublasCreate where no cuBLAS is loaded;
  * lacking LIBRARY: a function that the library lacks is not found;
  * wrapper LIBRARY: a library that has a cublasSgemm_v2 of its own is asked for it by name. */
 #include <cublas_v2.h>
@@ -72,6 +73,22 @@ static void messages(void *library)
     expect(dlerror() == NULL, "dlerror after cublasDestroy");
 }
 
+/* No cuBLAS at all. A preload that has the function may be found, but must not act. */
+static void absent(void)
+{
+    __typeof__(&cublasCreate_v2) create;
+    cublasHandle_t handle = NULL;
+    *(void **)&create = dlsym(RTLD_DEFAULT, "cublasCreate_v2");
+    if (create == NULL)
+        return;
+    (void)dlerror();
+    errno = MARK;
+    expect(create(&handle) == CUBLAS_STATUS_NOT_INITIALIZED, "cublasCreate without cuBLAS");
+    expect(handle == NULL, "a handle without cuBLAS");
+    expect(errno == MARK, "errno after cublasCreate without cuBLAS");
+    expect(dlerror() == NULL, "dlerror after cublasCreate without cuBLAS");
+}
+
 static void calls(void *library)
 {
     cublasHandle_t handle = NULL;
@@ -112,7 +129,9 @@ int main(int argc, char **argv)
     const char *mode = getenv("WAYS_MODE");
     if (mode == NULL || argc != 2)
         return 2;
-    if (strcmp(mode, "calls") == 0)
+    if (strcmp(mode, "absent") == 0)
+        absent();
+    else if (strcmp(mode, "calls") == 0)
         calls(open_library(argv[1]));
     else if (strcmp(mode, "messages") == 0)
         messages(open_library(argv[1]));
