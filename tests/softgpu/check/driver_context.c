@@ -65,7 +65,8 @@ START_TEST(creation_pushes_and_destruction_pops)
     CUcontext now, other, popped;
     OK(cuCtxGetCurrent(&now));
     ck_assert_ptr_eq(now, context);
-    OK(cuCtxCreate(&other, NULL, 0, 1));
+    CUctxCreateParams nothing = {0};
+    OK(cuCtxCreate(&other, &nothing, 0, 1));
     OK(cuCtxGetCurrent(&now));
     ck_assert_ptr_eq(now, other);
     CUdevice device;

@@ -246,7 +246,10 @@ API CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsig
                             CUdevice device)
 {
     ENTER("cuCtxCreate_v4");
-    return params == NULL ? create(context, flags, device) : CUDA_ERROR_NOT_SUPPORTED;
+    /* parameters that ask for nothing are as good as none */
+    if (params != NULL && (params->numExecAffinityParams != 0 || params->cigParams != NULL))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return create(context, flags, device);
 }
 
 API CUresult cuCtxDestroy_v2(CUcontext context)
