@@ -35,8 +35,8 @@ void capture_add(CUstream stream, struct graph_work work);
 void capture_add_gemm(const struct real_blas *real, cublasHandle_t handle, bool converted);
 
 /* Gives the scratch memory back of captures from which no graph and no executable is left. The
- * driver tells of that in the middle of its own work, where nothing may be called: this is the
- * better moment, and each graph call is one. */
+ * driver tells of that in the middle of its own work, where nothing may be called. This may wait for
+ * the device, so it is done where captures end and graphs are changed or destroyed, not at launches. */
 void capture_collect(void);
 
 #endif

@@ -202,7 +202,6 @@ static void launched(CUgraphExec exec, CUstream stream)
         capture_add(stream, work);
     else
         stats_count_graph_launch(work.gemms, work.converted);
-    capture_collect();
 }
 
 #define LAUNCH(_stem, _per_thread)                                                                 \
