@@ -44,9 +44,13 @@ static void name_of(int loop, int which, char name[96])
     snprintf(shape, sizeof shape, "m%dn%dk%d", x->m, x->n, x->k);
     if (which == 3 && strcmp(x->type, "f16") == 0)
         snprintf(name, 96, "wmma.mma.sync.aligned.%s.%s.%s.%s.%s", a, b, shape, x->d, x->c);
+    else if (which == 3 && strcmp(x->type, "f64") == 0)
+        /* the rounding stands before the types or behind them, or nowhere */
+        snprintf(name, 96, "wmma.mma.sync.aligned.%s.%s.%s%s.f64.f64.f64.f64%s", a, b, shape,
+                 loop / 4 % 3 == 0 ? ".rn" : "", loop / 4 % 3 == 1 ? ".rn" : "");
     else if (which == 3)
-        snprintf(name, 96, "wmma.mma.sync.aligned.%s.%s.%s%s.%s.%s.%s.%s", a, b, shape,
-                 strcmp(x->type, "f64") == 0 ? ".rn" : "", x->d, x->type, x->type, x->c);
+        snprintf(name, 96, "wmma.mma.sync.aligned.%s.%s.%s.%s.%s.%s.%s", a, b, shape, x->d, x->type,
+                 x->type, x->c);
     else
         snprintf(name, 96, "wmma.%s.sync.aligned.%s.%s%s.%s", verbs[which],
                  which == 0   ? a

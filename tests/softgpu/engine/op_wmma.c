@@ -181,11 +181,12 @@ static bool transfer_form(struct form *f, bool store)
     return false;
 }
 
-/* wmma.mma.sync.aligned.alayout.blayout.shape{.rn}.d{.a.b}.c{.satfinite}; halves name d and c only */
+/* wmma.mma.sync.aligned.alayout.blayout.shape{.rn}.d{.a.b}.c{.satfinite|.rn}; halves name d and c
+ * only */
 static bool product_form(struct form *f)
 {
     const struct ptx_insn *in = f->insn;
-    bool rn;
+    bool rn, rn_last;
     unsigned n;
     const char *const *t;
 
@@ -196,7 +197,8 @@ static bool product_form(struct form *f)
             return false;
     f->flags = strcmp(in->mod[in->nmods - 1], "satfinite") == 0;
     rn = strcmp(in->mod[6], "rn") == 0;
-    n = in->nmods - 6 - rn - f->flags;
+    rn_last = strcmp(in->mod[in->nmods - 1], "rn") == 0; /* so nvcc writes it */
+    n = in->nmods - 6 - rn - f->flags - rn_last;
     t = &in->mod[6 + rn];
     if (n == 2)
         f->row = find(in->mod[5], "f16", "f16", t[1]) ? find(in->mod[5], "f16", "f16", t[0]) : NULL;
@@ -207,7 +209,7 @@ static bool product_form(struct form *f)
     f->n = rn;
     if (!f->row || (f->flags && strcmp(t[0], "s32") && n == 4))
         return false;
-    return !rn || strcmp(t[0], "f64") == 0;
+    return !(rn || rn_last) || (strcmp(t[0], "f64") == 0 && n == 4);
 }
 
 static bool wmma_form(struct form *f)
