@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The trainer, with and without the preload: a step that is captured and replayed, and gradients that
-# are computed times a power of two, give the same losses, bit for bit. With a fixed scale instead of
-# each operand's own they do not.
+# The trainer, with and without the preload: a step that is captured and replayed, and gradients
+# that are computed times a power of two, give the same losses, bit for bit. With a fixed scale in
+# place of each operand's own they do not.
 set -eu
 srcdir=${srcdir:-.}
 so=$(pwd)/src/.libs/libapexshim.so

@@ -2,8 +2,9 @@
  * Products in graphs against the same products made one by one, bit for bit, while the scale of the
  * data jumps from replay to replay. Knows nothing of the preload; all state is local.
  * Usage: graphs WHAT SEED [N]. WHAT is replay (100 times), flight (two graphs on two streams), fork
- * (branches on two streams of one capture), branches (branches made on one stream), or flat
- * (captures N times, prints the most device memory in use during each half). */
+ * (branches on two streams of one capture), branches (branches made on one stream), update
+ * (each capture goes into the same executable graph), or flat (captures N times, prints the most
+ * device memory in use during each half). */
 #include "conformance/random.h"
 
 #include <cublas_v2.h>
@@ -68,7 +69,8 @@ static void chain_fill(struct chain *c, uint64_t *random)
 
 static void upload(struct chain *c)
 {
-    MUST(cudaMemcpyAsync(c->data, c->input, ALL * sizeof(float), cudaMemcpyHostToDevice, c->stream));
+    MUST(cudaMemcpyAsync(c->data, c->input, ALL * sizeof(float), cudaMemcpyHostToDevice,
+                         c->stream));
 }
 
 static void first_product(cublasHandle_t handle, struct chain *c)
@@ -96,7 +98,8 @@ static void products(cublasHandle_t handle, struct chain *c)
 
 static void download(struct chain *c, float *to)
 {
-    MUST(cudaMemcpyAsync(to, c->data + A + B, C * sizeof(float), cudaMemcpyDeviceToHost, c->stream));
+    MUST(cudaMemcpyAsync(to, c->data + A + B, C * sizeof(float), cudaMemcpyDeviceToHost,
+                         c->stream));
     MUST(cudaMemcpyAsync(to + C, c->square, N * N * sizeof(float), cudaMemcpyDeviceToHost,
                          c->stream));
 }
@@ -159,34 +162,35 @@ static bool replays(cublasHandle_t handle, struct chain *c, cudaGraphExec_t exec
     return ok;
 }
 
-/* A new capture's first use of memory is where two graphs could meet: both are in flight, twice. */
-static bool flight(cublasHandle_t handle, struct chain c[2], uint64_t *random)
+/* Two graphs that are in flight together, each on the stream of the other, while products of a
+ * third chain are made on the stream where the first was captured. */
+static bool flight(cublasHandle_t handle, struct chain c[3], uint64_t *random)
 {
     bool ok = true;
     cudaGraphExec_t exec[2] = {capture(handle, &c[0]), capture(handle, &c[1])};
+    c[2].stream = c[0].stream;
     for (int i = 0; i < REPLAYS; i++) {
-        for (int j = 0; j < 2; j++) {
+        for (int j = 0; j < 3; j++) {
             chain_fill(&c[j], random);
             eager(handle, &c[j]);
+            memset(c[j].result, 0xff, (C + N * N) * sizeof(float));
         }
         for (int j = 0; j < 4; j++)
-            MUST(cudaGraphLaunch(exec[j % 2], c[j % 2].stream));
-        /* And a call outside of the graphs, on each of the streams. */
+            MUST(cudaGraphLaunch(exec[j % 2], c[1 - j % 2].stream));
+        upload(&c[2]);
+        products(handle, &c[2]);
+        download(&c[2], c[2].result);
         for (int j = 0; j < 2; j++)
-            products(handle, &c[j]);
-        for (int j = 0; j < 2; j++)
-            MUST(cudaGraphLaunch(exec[j], c[j].stream));
-        for (int j = 0; j < 2; j++) {
             MUST(cudaStreamSynchronize(c[j].stream));
+        for (int j = 0; j < 3; j++)
             ok &= right(&c[j], "flight", i);
-        }
     }
     MUST(cudaGraphExecDestroy(exec[0]));
     MUST(cudaGraphExecDestroy(exec[1]));
     return ok;
 }
 
-/* Two chains in one capture, in no order with each other: the second stream joins and comes back. */
+/* Two chains in one capture, in no order with each other: the second stream joins and leaves. */
 static cudaGraphExec_t capture_fork(cublasHandle_t handle, struct chain c[2])
 {
     cudaEvent_t forked, joined;
@@ -251,6 +255,33 @@ static cudaGraphExec_t capture_branches(cublasHandle_t handle, struct chain c[2]
     return finish(&c[0]);
 }
 
+/* A new capture each time, put into an executable graph that exists; others come and go. */
+static bool update(cublasHandle_t handle, struct chain c[2], uint64_t *random)
+{
+    bool ok = true;
+    cudaGraphExec_t exec = capture(handle, &c[0]);
+    for (int i = 0; i < REPLAYS; i++) {
+        cudaGraphExecUpdateResultInfo info;
+        cudaGraph_t graph;
+        chain_fill(&c[0], random);
+        eager(handle, &c[0]);
+        memset(c[0].result, 0xff, (C + N * N) * sizeof(float));
+        begin(&c[0]);
+        upload(&c[0]);
+        products(handle, &c[0]);
+        download(&c[0], c[0].result);
+        MUST(cudaStreamEndCapture(c[0].stream, &graph));
+        MUST(cudaGraphExecUpdate(exec, graph, &info));
+        MUST(cudaGraphDestroy(graph));
+        MUST(cudaGraphExecDestroy(capture(handle, &c[1])));
+        MUST(cudaGraphLaunch(exec, c[0].stream));
+        MUST(cudaStreamSynchronize(c[0].stream));
+        ok &= right(&c[0], "update", i);
+    }
+    MUST(cudaGraphExecDestroy(exec));
+    return ok;
+}
+
 static bool replay_pair(cublasHandle_t handle, struct chain c[2], cudaGraphExec_t exec,
                         const char *what, uint64_t *random)
 {
@@ -297,7 +328,7 @@ static bool flat(cublasHandle_t handle, struct chain *c, int captures)
 int main(int argc, char **argv)
 {
     cublasHandle_t handle;
-    struct chain c[2];
+    struct chain c[3];
     bool ok = false;
     if (argc < 3)
         return 2;
@@ -305,7 +336,7 @@ int main(int argc, char **argv)
     uint64_t random = strtoull(argv[2], NULL, 10) * 2 + 1;
     MUST(cublasCreate_v2(&handle));
     MUST(cublasSetPointerMode_v2(handle, CUBLAS_POINTER_MODE_DEVICE));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         chain_create(&c[i]);
         chain_fill(&c[i], &random);
         eager(handle, &c[i]);
@@ -318,6 +349,8 @@ int main(int argc, char **argv)
         ok = replay_pair(handle, c, capture_fork(handle, c), what, &random);
     else if (strcmp(what, "branches") == 0)
         ok = replay_pair(handle, c, capture_branches(handle, c), what, &random);
+    else if (strcmp(what, "update") == 0)
+        ok = update(handle, c, &random);
     else if (strcmp(what, "flat") == 0)
         ok = flat(handle, &c[0], argc > 3 ? atoi(argv[3]) : 1000);
     return ok ? 0 : 1;

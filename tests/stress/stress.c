@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Threads, streams and devices that all multiply through one place in the code, with shapes that
  * repeat and data whose scale jumps. Four threads use two streams on each of two devices: one of
- * their own and one that all threads share. Nothing waits within a round, so work of all streams is
- * in flight together. What a call computes depends on its thread, round and number alone: the hashes
- * that are printed are equal however the work is ordered. Knows nothing of the preload.
+ * their own and one that all threads share. Nothing waits within a round, so work of all streams
+ * is in flight together. What a call computes depends on its thread, round and number alone: the
+ * hashes that are printed are equal however the work is ordered. Knows nothing of the preload.
  * Usage: stress ROUNDS SEED [TOLERANCE]; with TOLERANCE also compares with a product in double. */
 #include "conformance/random.h"
 
@@ -101,7 +101,9 @@ static void choose(struct call *call, uint64_t *random)
     call->device_scalars = random_once_in(random, 2);
     const struct shape *s = &call->shape;
     const int exponent_a = jump(random), exponent_b = jump(random);
-    fill(call->a, elements_of(s, s->m, s->k), exponent_a, random);
+    /* The later entries of a batch are larger. */
+    for (int e = 0; e < s->batch; e++)
+        fill(call->a + e * s->m * s->k, (size_t)(s->m * s->k), exponent_a + 6 * e, random);
     fill(call->b, elements_of(s, s->k, s->n), exponent_b, random);
     fill(call->c, elements_of(s, s->m, s->n), exponent_a + exponent_b, random);
     call->scalars[0] = (float)random_normal(random);
