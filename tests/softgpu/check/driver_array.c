@@ -212,6 +212,37 @@ START_TEST(boxes_are_copied)
 }
 END_TEST
 
+/* Not even where the next row or slice of the array would take it up. */
+START_TEST(no_box_reaches_out)
+{
+    static struct model to, from;
+    state = (uint64_t)time(NULL);
+    CUarray target = filled(&to), source = filled(&from);
+    static const struct part out[] = {
+        {W - 1, 2, 1, 2, 1, 1}, {2, H - 1, 1, 1, 2, 1}, {2, 2, D - 1, 1, 1, 2}, {W, 2, 1, 1, 1, 1},
+        {2, H, 1, 1, 1, 1},     {2, 2, D, 1, 1, 1},     {0, 2, 1, W + 1, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof out / sizeof out[0]; i++) {
+        const struct part inside = {0, 0, 0, out[i].width, out[i].height, out[i].depth};
+        for (int reading = 0; reading < 2; reading++) {
+            const struct part *at = reading ? &out[i] : &inside,
+                              *to_at = reading ? &inside : &out[i];
+            CUDA_MEMCPY3D c = {.dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                               .dstArray = target,
+                               .dstXInBytes = to_at->x * ELEMENT,
+                               .dstY = to_at->y,
+                               .dstZ = to_at->z,
+                               .WidthInBytes = out[i].width * ELEMENT,
+                               .Height = out[i].height,
+                               .Depth = out[i].depth};
+            set_source(&c, CU_MEMORYTYPE_ARRAY, source, 0, NULL, at);
+            FAILS(cuMemcpy3D(&c), INVALID_VALUE);
+        }
+    }
+    check(target, &to);
+}
+END_TEST
+
 START_TEST(rows_are_copied)
 {
     unsigned char line[40], other[40], got[40];
@@ -381,6 +412,7 @@ Suite *suite_array(void)
     tcase_add_test(tcase, arrays_of_all_kinds_can_be_made);
     tcase_add_test(tcase, others_cannot);
     tcase_add_test(tcase, boxes_are_copied);
+    tcase_add_test(tcase, no_box_reaches_out);
     tcase_add_test(tcase, rows_are_copied);
     tcase_add_test(tcase, two_dimensions_leave_the_rest_alone);
     tcase_add_test(tcase, elements_must_be_of_one_size);
