@@ -27,9 +27,16 @@ static struct context context = {.gpu = {90, 132, true, "Some GPU (of a test)"}}
 
 static struct env variables(int precision)
 {
-    struct env env = {.enabled = 1, .opt_level = OPT_O1, .policy = POLICY_COST, .verify = 1,
-                      .precision = precision, .tolerance = 1e-3, .decisions = "auto", .tune = "off",
-                      .program = "check_decision", .converts = true};
+    struct env env = {.enabled = 1,
+                      .opt_level = OPT_O1,
+                      .policy = POLICY_COST,
+                      .verify = 1,
+                      .precision = precision,
+                      .tolerance = 1e-3,
+                      .decisions = "auto",
+                      .tune = "off",
+                      .program = "check_decision",
+                      .converts = true};
     snprintf(env.cache, sizeof env.cache, "%s/apexshim", folder);
     return env;
 }
@@ -37,7 +44,8 @@ static struct env variables(int precision)
 static const char *default_file(void)
 {
     static char path[512];
-    snprintf(path, sizeof path, "%s/apexshim/decisions-check-decision-some-gpu-of-a-test.ini", folder);
+    snprintf(path, sizeof path, "%s/apexshim/decisions-check-decision-some-gpu-of-a-test.ini",
+             folder);
     return path;
 }
 
@@ -45,9 +53,15 @@ static struct place some_place(int i)
 {
     static const char *const transposes[] = {"NN", "NT", "TN", "TT"};
     static const char *const libraries[] = {"libfoo.so.1", "with space+0x1", "a=b;#c", "[x]"};
-    struct place p = {.routine = i % 2 == 0 ? "cublasSgemm_v2" : "cublasLtMatmul",
-                      .m = 1 + i, .n = INT64_C(1) << (i % 50), .k = 3, .batch = 1 + i % 3,
-                      .library = libraries[i % 4], .offset = (uint64_t)i * 0x123456789, };
+    struct place p = {
+        .routine = i % 2 == 0 ? "cublasSgemm_v2" : "cublasLtMatmul",
+        .m = 1 + i,
+        .n = INT64_C(1) << (i % 50),
+        .k = 3,
+        .batch = 1 + i % 3,
+        .library = libraries[i % 4],
+        .offset = (uint64_t)i * 0x123456789,
+    };
     memcpy(p.transposes, transposes[i % 4], 3);
     return p;
 }
@@ -124,7 +138,8 @@ START_TEST(cut_off)
     const size_t n = slurp(default_file(), text, sizeof text);
     char path[512];
     snprintf(path, sizeof path, "%s/cut", folder);
-    for (size_t length = 0; length + 1 < n; length += 1 + length % 7) { /* the last newline may go */
+    for (size_t length = 0; length + 1 < n;
+         length += 1 + length % 7) { /* the last newline may go */
         spill(path, text, length);
         struct decisions *d = decisions_read(path, gpu_name, complaint, sizeof complaint);
         ck_assert_msg(d == NULL, "%zu of %zu bytes were taken", length, n);
@@ -165,7 +180,8 @@ START_TEST(altered)
         spill(path, changed, (size_t)n);
         ck_assert_msg(decisions_read(path, gpu_name, complaint, sizeof complaint) == NULL, "%s",
                       table[i].new);
-        ck_assert_msg(strstr(complaint, table[i].expected) != NULL, "%s: %s", table[i].new, complaint);
+        ck_assert_msg(strstr(complaint, table[i].expected) != NULL, "%s: %s", table[i].new,
+                      complaint);
     }
 }
 END_TEST
@@ -240,8 +256,13 @@ END_TEST
 
 static struct gemm call(int64_t n)
 {
-    return (struct gemm){.routine = "cublasSgemm_v2", .caller = (const void *)(uintptr_t)&variables,
-                         .m = n, .n = n, .k = n, .batch = 1, .context = &context};
+    return (struct gemm){.routine = "cublasSgemm_v2",
+                         .caller = (const void *)(uintptr_t)&variables,
+                         .m = n,
+                         .n = n,
+                         .k = n,
+                         .batch = 1,
+                         .context = &context};
 }
 
 /* One call whose comparison is seen before the next. */
@@ -261,7 +282,7 @@ START_TEST(ladder)
 {
     static struct env env;
     env = variables(PRECISION_AUTO);
-    double errors[PATHS] = {[PATH_TF32] = 3e-4, [PATH_FP16] = 3e-4, [PATH_BF16] = 2e-3,
+    double errors[PATHS] = {[PATH_TF32] = 3e-4,   [PATH_FP16] = 3e-4,   [PATH_BF16] = 2e-3,
                             [PATH_FP16X2] = 1e-7, [PATH_BF16X3] = 5e-6, [PATH_BF16X6] = 1e-7};
     /* bf16 is quickest at this size, and not exact enough. */
     ck_assert_int_eq(measured_call(&env, 8192, errors), PATH_BF16);
@@ -303,8 +324,8 @@ START_TEST(normal_runs)
     for (int i = 0; i < 3; i++) {
         double these[PATHS];
         for (int path = 0; path < PATHS; path++)
-            these[path] = sites[i].fails == PATHS || (sites[i].fails == (enum path)path) ? 1
-                                                                                          : errors[path];
+            these[path] =
+                sites[i].fails == PATHS || (sites[i].fails == (enum path)path) ? 1 : errors[path];
         for (int j = 0; j < 8; j++)
             (void)measured_call(&env, sites[i].n, these);
     }

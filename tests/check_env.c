@@ -65,9 +65,19 @@ END_TEST
 
 START_TEST(each_value)
 {
-    static const char *const set[] = {"APEXSHIM", "0", "APEXSHIM_OPT_LEVEL", "o0",
-                                      "APEXSHIM_PRECISION", "TF32", "APEXSHIM_POLICY", "always",
-                                      "APEXSHIM_LOG", "debug", "NVIDIA_TF32_OVERRIDE", "0", NULL};
+    static const char *const set[] = {"APEXSHIM",
+                                      "0",
+                                      "APEXSHIM_OPT_LEVEL",
+                                      "o0",
+                                      "APEXSHIM_PRECISION",
+                                      "TF32",
+                                      "APEXSHIM_POLICY",
+                                      "always",
+                                      "APEXSHIM_LOG",
+                                      "debug",
+                                      "NVIDIA_TF32_OVERRIDE",
+                                      "0",
+                                      NULL};
     struct env env = parse(set);
     ck_assert_int_eq(env.enabled, 0);
     ck_assert_int_eq(env.opt_level, OPT_O0);
@@ -82,7 +92,8 @@ START_TEST(each_value)
     ck_assert_int_eq(env.precision, PRECISION_FP32);
     ck_assert(!env.tf32_vetoed);
     ck_assert(!env.converts);
-    static const char *const ruled[] = {"APEXSHIM_PRECISION", "fp32", "APEXSHIM_RULES", "r.ini", NULL};
+    static const char *const ruled[] = {"APEXSHIM_PRECISION", "fp32", "APEXSHIM_RULES", "r.ini",
+                                        NULL};
     env = parse(ruled);
     ck_assert(env.converts);
     ck_assert_str_eq(env.rules, "r.ini");
@@ -113,8 +124,9 @@ START_TEST(precisions)
     struct env env = parse_one("APEXSHIM_PRECISION", "auto:0.0025");
     ck_assert_double_eq(env.tolerance, 0.0025);
     ck_assert_int_gt(env.verify, 0); /* a tuning run without verification finds nothing */
-    static const char *const bad[] = {"fp8", "auto", "auto:", "auto:0", "auto:1", "auto:-1e-3",
-                                      "auto:nan", "auto:1e-3x", "auto:0x1p-9", "fp16 ", "fp"};
+    static const char *const bad[] = {"fp8",         "auto",       "auto:",    "auto:0",
+                                      "auto:1",      "auto:-1e-3", "auto:nan", "auto:1e-3x",
+                                      "auto:0x1p-9", "fp16 ",      "fp"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ck_assert_int_eq(parse_one("APEXSHIM_PRECISION", bad[i]).precision, PRECISION_FP16);
         ck_assert_int_eq(complaints_n, 1);
@@ -127,8 +139,9 @@ START_TEST(scales)
     static const struct {
         const char *text;
         int scale, exponent;
-    } good[] = {{"dynamic", SCALE_DYNAMIC, 0}, {"EXACT", SCALE_EXACT, 0}, {"1", SCALE_FIXED, 0},
-                {"4096", SCALE_FIXED, 12},     {"0.25", SCALE_FIXED, -2}, {"2^-7", SCALE_FIXED, -7},
+    } good[] = {{"dynamic", SCALE_DYNAMIC, 0}, {"EXACT", SCALE_EXACT, 0},
+                {"1", SCALE_FIXED, 0},         {"4096", SCALE_FIXED, 12},
+                {"0.25", SCALE_FIXED, -2},     {"2^-7", SCALE_FIXED, -7},
                 {"2^15", SCALE_FIXED, 15},     {"2^100", SCALE_FIXED, 100}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         struct env env = parse_one("APEXSHIM_SCALE", good[i].text);
@@ -136,8 +149,8 @@ START_TEST(scales)
         ck_assert_int_eq(env.scale_exponent, good[i].exponent);
         ck_assert_int_eq(complaints_n, 0);
     }
-    static const char *const bad[] = {"3",     "0",   "-2",    "2^101", "2^-101", "2^1.5", "2^",
-                                      "1e300", "nan", "inf",   "1e",    "fixed",  "2^2^2", "0x10"};
+    static const char *const bad[] = {"3",     "0",   "-2",  "2^101", "2^-101", "2^1.5", "2^",
+                                      "1e300", "nan", "inf", "1e",    "fixed",  "2^2^2", "0x10"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct env env = parse_one("APEXSHIM_SCALE", bad[i]);
         ck_assert_int_eq(env.scale, SCALE_DYNAMIC);
@@ -163,10 +176,12 @@ START_TEST(amounts)
     ck_assert(isinf(parse_one("APEXSHIM_UNDERFLOW", "off").underflow_limit));
     ck_assert_int_eq(complaints_n, 0);
     static const char *const bad[][2] = {
-        {"APEXSHIM_SCRATCH", "0"},      {"APEXSHIM_SCRATCH", "-1"},   {"APEXSHIM_SCRATCH", "101%"},
-        {"APEXSHIM_SCRATCH", "%"},      {"APEXSHIM_SCRATCH", "1e99"}, {"APEXSHIM_SCRATCH", "64MiB"},
-        {"APEXSHIM_VERIFY", "-1"},      {"APEXSHIM_VERIFY", "1.5"},   {"APEXSHIM_VERIFY", "1e10"},
-        {"APEXSHIM_UNDERFLOW", "0.01"}, {"APEXSHIM_UNDERFLOW", "200%"}};
+        {"APEXSHIM_SCRATCH", "0"},     {"APEXSHIM_SCRATCH", "-1"},
+        {"APEXSHIM_SCRATCH", "101%"},  {"APEXSHIM_SCRATCH", "%"},
+        {"APEXSHIM_SCRATCH", "1e99"},  {"APEXSHIM_SCRATCH", "64MiB"},
+        {"APEXSHIM_VERIFY", "-1"},     {"APEXSHIM_VERIFY", "1.5"},
+        {"APEXSHIM_VERIFY", "1e10"},   {"APEXSHIM_UNDERFLOW", "0.01"},
+        {"APEXSHIM_UNDERFLOW", "200%"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         env = parse_one(bad[i][0], bad[i][1]);
         ck_assert_int_eq(complaints_n, 1);
@@ -207,13 +222,25 @@ END_TEST
 /* What is set explicitly wins over the level, the level over the preset. */
 START_TEST(precedence)
 {
-    static const char *const set[] = {"APEXSHIM_PRESET", "accurate", "APEXSHIM_OPT_LEVEL", "O3",
-                                      "APEXSHIM_PRECISION", "bf16", NULL};
+    static const char *const set[] = {"APEXSHIM_PRESET",
+                                      "accurate",
+                                      "APEXSHIM_OPT_LEVEL",
+                                      "O3",
+                                      "APEXSHIM_PRECISION",
+                                      "bf16",
+                                      NULL};
     struct env env = parse(set);
     ck_assert_int_eq(env.precision, PRECISION_BF16);
     ck_assert_int_eq(env.scale, SCALE_FIXED);
-    static const char *const more[] = {"APEXSHIM_PRESET", "accurate", "APEXSHIM_OPT_LEVEL", "O3",
-                                       "APEXSHIM_SCALE", "dynamic", "APEXSHIM_POLICY", "cost", NULL};
+    static const char *const more[] = {"APEXSHIM_PRESET",
+                                       "accurate",
+                                       "APEXSHIM_OPT_LEVEL",
+                                       "O3",
+                                       "APEXSHIM_SCALE",
+                                       "dynamic",
+                                       "APEXSHIM_POLICY",
+                                       "cost",
+                                       NULL};
     env = parse(more);
     ck_assert_int_eq(env.precision, PRECISION_FP16X2);
     ck_assert_int_eq(env.scale, SCALE_DYNAMIC);
@@ -256,7 +283,8 @@ START_TEST(numbers)
     double x = 7;
     ck_assert(text_number("1.5", "", &x) && x == 1.5);
     ck_assert(text_number("25%", "%", &x) && x == 25);
-    ck_assert(!text_number("25", "%", &x) && !text_number("", "", &x) && !text_number("%", "%", &x));
+    ck_assert(!text_number("25", "%", &x) && !text_number("", "", &x) &&
+              !text_number("%", "%", &x));
     ck_assert(!text_number("1,5", "", &x) && !text_number("1.5.", "", &x));
     ck_assert(!text_number("1e999", "", &x));
 }
@@ -272,7 +300,8 @@ END_TEST
 
 START_TEST(bad_value_names_the_nearest)
 {
-    static const char *const set[] = {"APEXSHIM_PRECISION", "fp23", "APEXSHIM_OPT_LEVEL", "2", NULL};
+    static const char *const set[] = {"APEXSHIM_PRECISION", "fp23", "APEXSHIM_OPT_LEVEL", "2",
+                                      NULL};
     struct env env = parse(set);
     ck_assert_int_eq(env.precision, PRECISION_FP16);
     ck_assert_int_eq(env.opt_level, OPT_O1);
@@ -301,10 +330,10 @@ END_TEST
 
 START_TEST(unknown_names)
 {
-    static const char *const names[] = {"PATH=/bin",           "APEXSHIM_PRECISON=fp16",
-                                        "APEXSHIM_PRECISION=x", "APEXSHIM=1",
-                                        "APEXSHIM_LOGS",        "APEX=1",
-                                        NULL};
+    static const char *const names[] = {
+        "PATH=/bin",  "APEXSHIM_PRECISON=fp16", "APEXSHIM_PRECISION=x",
+        "APEXSHIM=1", "APEXSHIM_LOGS",          "APEX=1",
+        NULL};
     complaints_n = 0;
     env_check_names(names, complain);
     ck_assert_int_eq(complaints_n, 2);

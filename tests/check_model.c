@@ -105,7 +105,8 @@ START_TEST(cut_off_or_altered)
         spill(changed, (size_t)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text,
                                         table[i].new, at + strlen(table[i].old)));
         ck_assert_msg(!read_it(&model), "%s", table[i].new);
-        ck_assert_msg(strstr(complaint, table[i].expected) != NULL, "%s: %s", table[i].new, complaint);
+        ck_assert_msg(strstr(complaint, table[i].expected) != NULL, "%s: %s", table[i].new,
+                      complaint);
         ck_assert_mem_eq(&model, &before, sizeof model);
     }
     for (size_t length = 0; length + 1 < n; length++) {

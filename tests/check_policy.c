@@ -36,8 +36,8 @@ static struct gemm square(int64_t n)
 static enum path choose(const struct gpu *gpu, struct gemm g, int precision, int policy,
                         enum reason *reason)
 {
-    const struct wish wish = {.precision = precision, .policy = policy, .scale = SCALE_DYNAMIC,
-                              .path = PATHS};
+    const struct wish wish = {
+        .precision = precision, .policy = policy, .scale = SCALE_DYNAMIC, .path = PATHS};
     const struct cost_model model = cost_model_of(gpu);
     *reason = REASONS;
     return policy_choose(&wish, &model, gpu, &g, reason);
@@ -76,11 +76,15 @@ START_TEST(classes_on_h200)
         int precision;
         enum path large, batched;
     } expected[] = {
-        {PRECISION_FP32, PATH_FORWARD, PATH_FORWARD}, {PRECISION_TF32, PATH_TF32, PATH_TF32},
-        {PRECISION_FP16, PATH_FP16, PATH_TF32},       {PRECISION_BF16, PATH_BF16, PATH_BF16},
+        {PRECISION_FP32, PATH_FORWARD, PATH_FORWARD},
+        {PRECISION_TF32, PATH_TF32, PATH_TF32},
+        {PRECISION_FP16, PATH_FP16, PATH_TF32},
+        {PRECISION_BF16, PATH_BF16, PATH_BF16},
         /* A batch has no common exponent, so that the range of BF16 is needed. */
-        {PRECISION_FP16X2, PATH_FP16X2, PATH_BF16X6}, {PRECISION_BF16X3, PATH_BF16X3, PATH_BF16X3},
-        {PRECISION_BF16X6, PATH_BF16X6, PATH_BF16X6}, {PRECISION_FP8, PATH_FP8, PATH_BF16},
+        {PRECISION_FP16X2, PATH_FP16X2, PATH_BF16X6},
+        {PRECISION_BF16X3, PATH_BF16X3, PATH_BF16X3},
+        {PRECISION_BF16X6, PATH_BF16X6, PATH_BF16X6},
+        {PRECISION_FP8, PATH_FP8, PATH_BF16},
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         struct gemm batch = square(4096);
@@ -90,7 +94,8 @@ START_TEST(classes_on_h200)
         ck_assert_int_eq(choose(&h200, batch, expected[i].precision, POLICY_COST, &why),
                          expected[i].batched);
     }
-    ck_assert_int_eq(choose(&h200, square(4096), PRECISION_FP32, POLICY_ALWAYS, &why), PATH_FORWARD);
+    ck_assert_int_eq(choose(&h200, square(4096), PRECISION_FP32, POLICY_ALWAYS, &why),
+                     PATH_FORWARD);
     ck_assert_int_eq(why, REASON_OFF);
 }
 END_TEST
@@ -108,7 +113,8 @@ START_TEST(choices_stay_within_the_class)
         g.batch = rand() % 4 == 0 ? 1 + rand() % 9 : 1;
         g.pointer_array = rand() % 9 == 0;
         g.tf32 = rand() % 5 == 0;
-        const struct gpu gpu = {.compute_capability = (const int[]){61, 70, 75, 80, 86, 89, 90, 120}[rand() % 8],
+        const struct gpu gpu = {.compute_capability =
+                                    (const int[]){61, 70, 75, 80, 86, 89, 90, 120}[rand() % 8],
                                 .multiprocessors = 1 + rand() % 160};
         const int precision = rand() % (PRECISION_BF16X6 + 1);
         const enum path path = choose(&gpu, g, precision, rand() % 2, &why);
@@ -148,7 +154,8 @@ END_TEST
 START_TEST(gpus_without_the_arithmetic)
 {
     enum reason why;
-    ck_assert_int_eq(choose(&v100, square(4096), PRECISION_TF32, POLICY_ALWAYS, &why), PATH_FORWARD);
+    ck_assert_int_eq(choose(&v100, square(4096), PRECISION_TF32, POLICY_ALWAYS, &why),
+                     PATH_FORWARD);
     ck_assert_int_eq(why, REASON_GPU);
     ck_assert_int_eq(choose(&v100, square(4096), PRECISION_FP16, POLICY_COST, &why), PATH_FP16);
     struct gemm batch = square(2048);
@@ -171,7 +178,8 @@ START_TEST(gpus_without_the_arithmetic)
     }
     ck_assert_int_eq(choose(&v100, square(8192), PRECISION_BF16, POLICY_COST, &why), PATH_FP16);
     ck_assert_int_eq(choose(&v100, square(8192), PRECISION_BF16X3, POLICY_COST, &why), PATH_FP16X2);
-    ck_assert_int_eq(choose(&v100, square(8192), PRECISION_BF16X6, POLICY_ALWAYS, &why), PATH_FORWARD);
+    ck_assert_int_eq(choose(&v100, square(8192), PRECISION_BF16X6, POLICY_ALWAYS, &why),
+                     PATH_FORWARD);
     ck_assert_int_eq(why, REASON_GPU);
 }
 END_TEST
@@ -192,11 +200,14 @@ START_TEST(geforce_gains_little)
 {
     enum reason why;
     const struct gpu rtx3090 = {86, 82, true, ""}, rtx4090 = {89, 128, true, ""};
-    ck_assert_int_eq(choose(&rtx3090, square(4096), PRECISION_TF32, POLICY_COST, &why), PATH_FORWARD);
+    ck_assert_int_eq(choose(&rtx3090, square(4096), PRECISION_TF32, POLICY_COST, &why),
+                     PATH_FORWARD);
     ck_assert_int_eq(choose(&rtx4090, square(4096), PRECISION_FP16X2, POLICY_COST, &why),
                      PATH_FORWARD);
-    ck_assert_int_gt(first_converted(&rtx4090, PRECISION_FP16), first_converted(&h200, PRECISION_FP16));
-    ck_assert_int_gt(first_converted(&rtx3090, PRECISION_FP16), first_converted(&a100, PRECISION_FP16));
+    ck_assert_int_gt(first_converted(&rtx4090, PRECISION_FP16),
+                     first_converted(&h200, PRECISION_FP16));
+    ck_assert_int_gt(first_converted(&rtx3090, PRECISION_FP16),
+                     first_converted(&a100, PRECISION_FP16));
     ck_assert_int_eq(choose(&rtx4090, square(8192), PRECISION_FP16, POLICY_COST, &why), PATH_FP16);
 }
 END_TEST
@@ -313,12 +324,12 @@ END_TEST
 
 START_TEST(closed_forms)
 {
-    /* Bytes an element: read once, or twice for the exact exponent; what is written for each piece. */
+    /* Bytes an element: read once, or twice for the exact exponent; written for each piece. */
     static const struct {
         enum path path;
         int dynamic, exact, fixed, dynamic_kernels, fixed_kernels;
-    } table[] = {{PATH_FORWARD, 0, 0, 0, 1, 1},  {PATH_TF32, 0, 0, 0, 1, 1},
-                 {PATH_FP16, 6, 10, 6, 3, 2},    {PATH_BF16, 6, 6, 6, 2, 2},
+    } table[] = {{PATH_FORWARD, 0, 0, 0, 1, 1},   {PATH_TF32, 0, 0, 0, 1, 1},
+                 {PATH_FP16, 6, 10, 6, 3, 2},     {PATH_BF16, 6, 6, 6, 2, 2},
                  {PATH_FP16X2, 10, 14, 10, 4, 3}, {PATH_BF16X3, 10, 10, 10, 2, 2},
                  {PATH_BF16X6, 16, 16, 16, 3, 3}, {PATH_FP8, 5, 9, 5, 3, 2}};
     const struct cost_shape shape = {512, 512, 1024, 1}; /* two chunks of 512 */

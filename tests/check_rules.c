@@ -43,8 +43,8 @@ static const struct place here = {
     .executable = "python3.11",
 };
 
-static const struct wish plain = {.precision = PRECISION_FP16, .policy = POLICY_COST,
-                                  .scale = SCALE_DYNAMIC, .path = PATHS};
+static const struct wish plain = {
+    .precision = PRECISION_FP16, .policy = POLICY_COST, .scale = SCALE_DYNAMIC, .path = PATHS};
 
 /* Does a rule with this condition match here? */
 static bool condition(const char *line)
@@ -63,21 +63,45 @@ static bool condition(const char *line)
 
 START_TEST(conditions)
 {
-    static const char *const yes[] = {
-        "routine = cublasSgemm_v2", "routine=cublasS*",      "routine = foo,cublas*_v2",
-        "m = 512",                  "m = 512..",             "m = ..512",
-        "m = 64..512",              "m = 0..999999999999999", "n = 64..64",
-        "k = ..1000",               "batch = 1",             "transposes = TN",
-        "transposes = NN,T?",       "transposes = ?N",       "caller = libtorch*",
-        "caller = libtorch_cuda.so", "executable = python*", "site = libtorch_cuda.so+0x1a2b",
-        "site = lib*+0x1A2B",       "# nothing",             "  m   =  512  ",
-        "M = 512",                  "m = 512\nn = 64"};
-    static const char *const no[] = {
-        "routine = cublasSgemm",  "routine = cublasD*",      "m = 511",         "m = 513..",
-        "m = ..511",              "m = 64..511",             "n = 65..",        "k = ..999",
-        "batch = 2..",            "transposes = NT",         "transposes = ?T", "caller = libcublas*",
-        "executable = python3",   "site = libtorch_cuda.so+0x1a2c", "site = libfoo.so+0x1a2b",
-        "m = 512\nn = 65"};
+    static const char *const yes[] = {"routine = cublasSgemm_v2",
+                                      "routine=cublasS*",
+                                      "routine = foo,cublas*_v2",
+                                      "m = 512",
+                                      "m = 512..",
+                                      "m = ..512",
+                                      "m = 64..512",
+                                      "m = 0..999999999999999",
+                                      "n = 64..64",
+                                      "k = ..1000",
+                                      "batch = 1",
+                                      "transposes = TN",
+                                      "transposes = NN,T?",
+                                      "transposes = ?N",
+                                      "caller = libtorch*",
+                                      "caller = libtorch_cuda.so",
+                                      "executable = python*",
+                                      "site = libtorch_cuda.so+0x1a2b",
+                                      "site = lib*+0x1A2B",
+                                      "# nothing",
+                                      "  m   =  512  ",
+                                      "M = 512",
+                                      "m = 512\nn = 64"};
+    static const char *const no[] = {"routine = cublasSgemm",
+                                     "routine = cublasD*",
+                                     "m = 511",
+                                     "m = 513..",
+                                     "m = ..511",
+                                     "m = 64..511",
+                                     "n = 65..",
+                                     "k = ..999",
+                                     "batch = 2..",
+                                     "transposes = NT",
+                                     "transposes = ?T",
+                                     "caller = libcublas*",
+                                     "executable = python3",
+                                     "site = libtorch_cuda.so+0x1a2c",
+                                     "site = libfoo.so+0x1a2b",
+                                     "m = 512\nn = 65"};
     for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
         ck_assert_msg(condition(yes[i]), "%s", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
@@ -97,7 +121,8 @@ START_TEST(actions)
         {"class = fp32", {PRECISION_FP32, POLICY_COST, SCALE_DYNAMIC, 0, PATHS}},
         {"scale = exact", {PRECISION_FP16, POLICY_COST, SCALE_EXACT, 0, PATHS}},
         {"scale = 2^-3", {PRECISION_FP16, POLICY_COST, SCALE_FIXED, -3, PATHS}},
-        {"path = fp16\nclass = bf16\nscale = 8", {PRECISION_BF16, POLICY_COST, SCALE_FIXED, 3, PATH_FP16}},
+        {"path = fp16\nclass = bf16\nscale = 8",
+         {PRECISION_BF16, POLICY_COST, SCALE_FIXED, 3, PATH_FP16}},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         char text[128];
@@ -182,7 +207,8 @@ START_TEST(bad_files)
             snprintf(where, sizeof where, "%s:%d: expected ", path, table[i].line);
         ck_assert_msg(strncmp(complaint, where, strlen(where)) == 0, "%s: %s", table[i].text,
                       complaint);
-        ck_assert_msg(strstr(complaint, table[i].expected) != NULL, "%s: %s", table[i].text, complaint);
+        ck_assert_msg(strstr(complaint, table[i].expected) != NULL, "%s: %s", table[i].text,
+                      complaint);
         ck_assert_ptr_null(strchr(complaint, '\n'));
     }
     ck_assert_ptr_null(read_bytes("[gemm]\npath = o\0f\n", 18));

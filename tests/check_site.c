@@ -18,14 +18,23 @@ static struct context other_context = {.gpu = {61, 28, true, "P"}};
 
 static struct gemm call(int64_t m, int64_t n, int64_t k)
 {
-    return (struct gemm){.routine = "routine", .caller = (const void *)4096, .m = m, .n = n, .k = k,
-                         .batch = 1, .context = &context};
+    return (struct gemm){.routine = "routine",
+                         .caller = (const void *)4096,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .batch = 1,
+                         .context = &context};
 }
 
 static const struct env *variables(void)
 {
-    static struct env env = {.enabled = 1, .precision = PRECISION_FP16, .opt_level = OPT_O1,
-                             .policy = POLICY_COST, .decisions = "off", .tune = "off",
+    static struct env env = {.enabled = 1,
+                             .precision = PRECISION_FP16,
+                             .opt_level = OPT_O1,
+                             .policy = POLICY_COST,
+                             .decisions = "off",
+                             .tune = "off",
                              .converts = true};
     return &env;
 }
@@ -86,7 +95,8 @@ START_TEST(more_sites_than_room)
     for (int round = 0; round < 2; round++)
         for (int64_t i = 0; i < 20000; i++) {
             const bool large = i % 2 == 0;
-            struct gemm g = call(large ? 8192 + i : 8, large ? 8192 : 8 + i % 64, large ? 8192 : 8 + i / 64);
+            struct gemm g =
+                call(large ? 8192 + i : 8, large ? 8192 : 8 + i % 64, large ? 8192 : 8 + i / 64);
             struct site *s = site_decide(variables(), &g);
             ck_assert_int_eq(s->path, large ? PATH_FP16 : PATH_FORWARD);
             ck_assert(s->m == g.m && s->n == g.n && s->k == g.k);

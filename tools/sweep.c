@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Times on the GPU by events. cuBLAS and the driver are opened here, so that the command needs no
- * CUDA library to start; the preload answers the look-up of cublasSgemm, as it does for any program.
- * Owns the process's context. */
+ * CUDA library to start; the preload answers the look-up of cublasSgemm, as it does for any
+ * program. Owns the process's context. */
 #include "config.h"
 #include "sweep.h"
 
@@ -117,7 +117,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A buffer of small numbers that are not all alike: what is multiplied costs power, and so clock. */
+/* A buffer of small numbers that are not alike: what is multiplied costs power, and so clock. */
 static CUdeviceptr new_buffer(size_t floats)
 {
     CUdeviceptr p = 0;
@@ -148,8 +148,8 @@ static bool enqueue(const struct product *p)
     if (p->copy_bytes != 0)
         return cu.copy(p->c, p->a, p->copy_bytes, stream) == CUDA_SUCCESS;
     return cu.sgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, p->m, p->n, p->k, &one,
-                    (const float *)(uintptr_t)p->a, p->m, (const float *)(uintptr_t)p->b, p->k, &zero,
-                    (float *)(uintptr_t)p->c, p->m) == CUBLAS_STATUS_SUCCESS;
+                    (const float *)(uintptr_t)p->a, p->m, (const float *)(uintptr_t)p->b, p->k,
+                    &zero, (float *)(uintptr_t)p->c, p->m) == CUBLAS_STATUS_SUCCESS;
 }
 
 /* Seconds of each of count calls, one behind the other; negative: failed. */

@@ -39,7 +39,7 @@ struct tuning {
     struct swept paths[PATHS];
 };
 
-static const enum path swept_paths[] = {PATH_FORWARD, PATH_TF32,   PATH_FP16,   PATH_BF16,
+static const enum path swept_paths[] = {PATH_FORWARD, PATH_TF32,   PATH_FP16,  PATH_BF16,
                                         PATH_FP16X2,  PATH_BF16X3, PATH_BF16X6};
 enum { SWEPT = sizeof swept_paths / sizeof swept_paths[0] };
 
@@ -60,9 +60,10 @@ static void show_progress(int path, int shapes)
 static void become_sweep(enum path path, const char *object, double seconds)
 {
     char limit[32], self[PATH_MAX];
-    static const char *const names[] = {"APEXSHIM_RULES", "APEXSHIM_PRESET", "APEXSHIM_OPT_LEVEL",
-                                        "APEXSHIM_SCALE", "APEXSHIM_VERIFY", "APEXSHIM_APPS",
-                                        "APEXSHIM_EXCLUDE", "NVIDIA_TF32_OVERRIDE", "LD_PRELOAD"};
+    static const char *const names[] = {
+        "APEXSHIM_RULES",   "APEXSHIM_PRESET",      "APEXSHIM_OPT_LEVEL",
+        "APEXSHIM_SCALE",   "APEXSHIM_VERIFY",      "APEXSHIM_APPS",
+        "APEXSHIM_EXCLUDE", "NVIDIA_TF32_OVERRIDE", "LD_PRELOAD"};
     const char *others = getenv("LD_PRELOAD");
     char *preload = NULL;
     if (asprintf(&preload, "%s%s%s", object, others != NULL && *others != '\0' ? ":" : "",
@@ -164,8 +165,9 @@ static double misfit(const struct tuning *t, const struct cost_model *model)
     for (int path = 0; path < PATHS; path++) {
         const struct swept *s = &t->paths[path];
         for (int i = 0; i < s->n && !s->forwarded; i++) {
-            const double x = log(cost_seconds(model, &s->times[i].shape, (enum path)path,
-                                              SCALE_DYNAMIC) / s->times[i].seconds);
+            const double x =
+                log(cost_seconds(model, &s->times[i].shape, (enum path)path, SCALE_DYNAMIC) /
+                    s->times[i].seconds);
             sum += x * x;
         }
     }
@@ -211,7 +213,8 @@ static void fit(const struct tuning *t, struct cost_model *model)
 
 static void show(const struct tuning *t, const struct cost_model *model, bool modelled)
 {
-    printf("%s, times %s\n", t->gpu.name, modelled ? "modelled, not measured on a GPU" : "measured");
+    printf("%s, times %s\n", t->gpu.name,
+           modelled ? "modelled, not measured on a GPU" : "measured");
     printf("%-8s %12s %12s %12s %s\n", "path", "largest", "TFLOP/s", "of forward",
            "model / time, middle and extremes");
     for (int i = 0; i < SWEPT; i++) {
@@ -231,7 +234,8 @@ static void show(const struct tuning *t, const struct cost_model *model, bool mo
             high = fmax(high, ratio);
         }
         const double n = (double)time->shape.m;
-        printf("%-8s %12.0f %12.1f ", path_word(swept_paths[i]), n, 2 * n * n * n / time->seconds / 1e12);
+        printf("%-8s %12.0f %12.1f ", path_word(swept_paths[i]), n,
+               2 * n * n * n / time->seconds / 1e12);
         if (plain != NULL && plain->shape.m == time->shape.m)
             printf("%12.2f ", plain->seconds / time->seconds);
         else

@@ -36,17 +36,17 @@ struct env {
 #undef ENV_TEXT
 #undef ENV_FORM
 #undef ENV_DEFAULT
-    int precision;           /* enum env_precision */
-    double tolerance;        /* of PRECISION_AUTO: relative error of a product */
-    int scale;               /* enum env_scale */
-    int scale_exponent;      /* of SCALE_FIXED: operands are multiplied by 2 to this power */
-    int verify;              /* every so many calls; 0: never */
-    uint64_t scratch_budget; /* bytes; 0: scratch_share counts */
-    double scratch_share;    /* of the memory that is free at the first use, 0 to 1 */
-    double underflow_limit;  /* share of the elements, 0 to 1; infinite: no guard */
-    bool tf32_vetoed;        /* NVIDIA_TF32_OVERRIDE=0: the user forbids lower precision */
-    bool converts;           /* some call may be converted: not fp32, or there are rules */
-    bool copies;             /* some call may be computed from copies of its operands */
+    int precision;                /* enum env_precision */
+    double tolerance;             /* of PRECISION_AUTO: relative error of a product */
+    int scale;                    /* enum env_scale */
+    int scale_exponent;           /* of SCALE_FIXED: operands are multiplied by 2 to this power */
+    int verify;                   /* every so many calls; 0: never */
+    uint64_t scratch_budget;      /* bytes; 0: scratch_share counts */
+    double scratch_share;         /* of the memory that is free at the first use, 0 to 1 */
+    double underflow_limit;       /* share of the elements, 0 to 1; infinite: no guard */
+    bool tf32_vetoed;             /* NVIDIA_TF32_OVERRIDE=0: the user forbids lower precision */
+    bool converts;                /* some call may be converted: not fp32, or there are rules */
+    bool copies;                  /* some call may be computed from copies of its operands */
     char cache[ENV_TEXT_BYTES];   /* XDG_CACHE_HOME/apexshim or what stands for it; "": none */
     char program[ENV_TEXT_BYTES]; /* file name of the executable; filled in by env_get */
 };

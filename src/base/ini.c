@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The parser of rule, decision and tuning files. inih, the usual library, cuts names at 50 bytes and
- * lines at 200 without a word and does not tell two sections of the same name apart. Owns nothing. */
+ * The parser of rule, decision and tuning files. inih, the usual library, cuts names at 50 bytes
+ * and lines at 200 without a word and does not tell two sections of the same name apart. Owns
+ * nothing. */
 #include "config.h"
 #include "base/ini.h"
 

@@ -14,14 +14,14 @@ static const struct {
     double per_clock[COST_ARITHMETICS];
     double ghz, gb_per_multiprocessor;
 } architectures[] = {
-    {70, {128, 0, 1024, 0, 0}, 1.53, 11.2},           /* V100 */
-    {75, {128, 0, 512, 0, 0}, 1.59, 8.0},             /* T4, RTX 20 */
-    {80, {128, 1024, 2048, 2048, 0}, 1.41, 18.0},     /* A100 */
-    {86, {256, 256, 512, 512, 0}, 1.70, 11.4},        /* RTX 30, A10, A40 */
-    {89, {256, 256, 512, 512, 1024}, 2.52, 7.9},      /* RTX 40, L4, L40 */
-    {90, {256, 2048, 4096, 4096, 8192}, 1.83, 32.0},  /* H100 25, H200 36 GB/s */
+    {70, {128, 0, 1024, 0, 0}, 1.53, 11.2},            /* V100 */
+    {75, {128, 0, 512, 0, 0}, 1.59, 8.0},              /* T4, RTX 20 */
+    {80, {128, 1024, 2048, 2048, 0}, 1.41, 18.0},      /* A100 */
+    {86, {256, 256, 512, 512, 0}, 1.70, 11.4},         /* RTX 30, A10, A40 */
+    {89, {256, 256, 512, 512, 1024}, 2.52, 7.9},       /* RTX 40, L4, L40 */
+    {90, {256, 2048, 4096, 4096, 8192}, 1.83, 32.0},   /* H100 25, H200 36 GB/s */
     {100, {256, 4096, 8192, 8192, 16384}, 1.85, 54.0}, /* B200 */
-    {120, {256, 256, 512, 512, 1024}, 2.41, 10.5},    /* RTX 50 */
+    {120, {256, 256, 512, 512, 1024}, 2.41, 10.5},     /* RTX 50 */
 };
 
 /* What large GEMMs and copies reach of these peaks; what one dependent kernel costs. */
@@ -35,10 +35,10 @@ static const struct {
     bool scaled;
     int64_t k_limit; /* 0: none */
 } paths[PATHS] = {
-    [PATH_FORWARD] = {COST_FP32, 0, 4, false, 0},    [PATH_TF32] = {COST_TF32, 0, 4, false, 0},
-    [PATH_FP16] = {COST_FP16, 1, 2, true, 0},        [PATH_BF16] = {COST_BF16, 1, 2, false, 0},
-    [PATH_FP16X2] = {COST_FP16, 3, 2, true, 512},    [PATH_BF16X3] = {COST_BF16, 3, 2, false, 2048},
-    [PATH_BF16X6] = {COST_BF16, 6, 2, false, 512},   [PATH_FP8] = {COST_FP8, 1, 1, true, 0},
+    [PATH_FORWARD] = {COST_FP32, 0, 4, false, 0},  [PATH_TF32] = {COST_TF32, 0, 4, false, 0},
+    [PATH_FP16] = {COST_FP16, 1, 2, true, 0},      [PATH_BF16] = {COST_BF16, 1, 2, false, 0},
+    [PATH_FP16X2] = {COST_FP16, 3, 2, true, 512},  [PATH_BF16X3] = {COST_BF16, 3, 2, false, 2048},
+    [PATH_BF16X6] = {COST_BF16, 6, 2, false, 512}, [PATH_FP8] = {COST_FP8, 1, 1, true, 0},
     [PATH_FP8_E5M2_A] = {COST_FP8, 1, 1, true, 0}, [PATH_FP8_E5M2_B] = {COST_FP8, 1, 1, true, 0},
 };
 
@@ -68,8 +68,10 @@ struct tile {
 static const struct tile plain_tiles[] = {{128, 128, 1, 0.95}, {64, 128, 0.95, 0.75},
                                           {64, 64, 0.85, 0.5}, {32, 64, 0.6, 0.33},
                                           {32, 32, 0.35, 0.2}, {8, 128, 0.3, 0.25}};
-static const struct tile tensor_tiles[] = {{128, 256, 1, 1},     {128, 128, 0.89, 0.95},
-                                           {64, 128, 0.72, 0.6}, {64, 64, 0.47, 0.35},
+static const struct tile tensor_tiles[] = {{128, 256, 1, 1},
+                                           {128, 128, 0.89, 0.95},
+                                           {64, 128, 0.72, 0.6},
+                                           {64, 64, 0.47, 0.35},
                                            {16, 128, 0.3, 0.25}};
 /* Below this much of K a block is not split further. */
 static const double least_k[COST_ARITHMETICS] = {64, 128, 256, 256, 512};
@@ -148,8 +150,8 @@ double cost_seconds(const struct cost_model *model, const struct cost_shape *sha
     part.k = (1 + (shape->k - 1) / parts) * pieces;
     double seconds = matmul_seconds(model, &part, arithmetic, paths[path].bytes, 1);
     if (parts > 1) /* C is read and written once more for each */
-        seconds += (double)(parts - 1) *
-                   matmul_seconds(model, &part, arithmetic, paths[path].bytes, 2);
+        seconds +=
+            (double)(parts - 1) * matmul_seconds(model, &part, arithmetic, paths[path].bytes, 2);
     const double elements =
         (double)shape->batch * (double)shape->k * ((double)shape->m + (double)shape->n);
     return seconds + elements * cost_bytes_per_element(path, scale) / model->bandwidth +

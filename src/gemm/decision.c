@@ -73,8 +73,9 @@ static bool read_entry(struct entry *e, const char *key, const char *value,
 {
     const int index = text_choice_index(keys, key);
     if (index < 0 || (e->seen & 1u << index) != 0)
-        return expect(expected, "routine, m, n, k, batch, transposes, site, path, error, calls or why, "
-                                "each once");
+        return expect(expected,
+                      "routine, m, n, k, batch, transposes, site, path, error, calls or why, "
+                      "each once");
     e->seen |= 1u << index;
     switch (index) {
     case KEY_ROUTINE:
@@ -329,8 +330,9 @@ void decision_text_add(struct decision_text *t, const struct decided *site)
     char number[TEXT_NUMBER_BYTES];
     if (!writable(p->library) || !writable(p->routine))
         return;
-    append(t, "\n[gemm]\nroutine = %s\nm = %" PRId64 "\nn = %" PRId64 "\nk = %" PRId64
-              "\nbatch = %" PRId64 "\ntransposes = %s\nsite = %s+0x%" PRIx64 "\npath = %s\n",
+    append(t,
+           "\n[gemm]\nroutine = %s\nm = %" PRId64 "\nn = %" PRId64 "\nk = %" PRId64
+           "\nbatch = %" PRId64 "\ntransposes = %s\nsite = %s+0x%" PRIx64 "\npath = %s\n",
            p->routine, p->m, p->n, p->k, p->batch, p->transposes, p->library, p->offset,
            path_word(site->path));
     if (site->error >= 0)

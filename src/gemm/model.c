@@ -49,7 +49,8 @@ static bool read_entry(struct reading *r, const char *key, const char *value,
     if (strcmp(key, "gpu") == 0) {
         if (strcmp(value, r->gpu->name) == 0)
             return true;
-        snprintf(expected, INI_EXPECTED_BYTES, "figures of %.100s, which this GPU is", r->gpu->name);
+        snprintf(expected, INI_EXPECTED_BYTES, "figures of %.100s, which this GPU is",
+                 r->gpu->name);
         return false;
     }
     if (strcmp(key, "times") == 0)
@@ -61,8 +62,8 @@ static bool read_entry(struct reading *r, const char *key, const char *value,
     r->seen |= 1u << i;
     /* What no GPU has is a mistake: a decision must not hang on it. */
     const double low = i == LAUNCH ? 1e-8 : 1e9, high = i == LAUNCH ? 1e-3 : 1e18;
-    if (!text_number(value, "", &number) || !((number >= low && number <= high) ||
-                                              (i < RATES && i != COST_FP32 && number == 0)))
+    if (!text_number(value, "", &number) ||
+        !((number >= low && number <= high) || (i < RATES && i != COST_FP32 && number == 0)))
         return expect(expected, i == LAUNCH ? "seconds" : "a number a second");
     *number_of(&r->model, i) = number;
     return true;
@@ -100,10 +101,11 @@ bool model_write(const char *path, const struct gpu *gpu, const struct cost_mode
 {
     char text[1024], number[TEXT_NUMBER_BYTES];
     struct cost_model copy = *model;
-    int n = snprintf(text, sizeof text,
-                     "# Written by apexshim tune. Operations, bytes a second; seconds of a launch.\n"
-                     "[tune]\nformat = 1\ngpu = %s\ntimes = %s\n",
-                     gpu->name, modelled ? "modelled, not measured on a GPU" : "measured");
+    int n =
+        snprintf(text, sizeof text,
+                 "# Written by apexshim tune. Operations, bytes a second; seconds of a launch.\n"
+                 "[tune]\nformat = 1\ngpu = %s\ntimes = %s\n",
+                 gpu->name, modelled ? "modelled, not measured on a GPU" : "measured");
     for (int i = 0; i < NUMBERS; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, "%s = %s\n", names[i],
                       text_of_number(*number_of(&copy, i), number));

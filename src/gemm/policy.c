@@ -19,11 +19,16 @@ static const struct {
     const char *word;
     int first_capability, rank;
 } paths[PATHS] = {
-    [PATH_FORWARD] = {"forward", 0, 5}, [PATH_TF32] = {"tf32", 80, 2},
-    [PATH_FP16] = {"fp16", 70, 2},      [PATH_BF16] = {"bf16", 80, 1},
-    [PATH_FP16X2] = {"fp16x2", 70, 4},  [PATH_BF16X3] = {"bf16x3", 80, 3},
-    [PATH_BF16X6] = {"bf16x6", 80, 4},  [PATH_FP8] = {"fp8", 89, 0},
-    [PATH_FP8_E5M2_A] = {"fp8_e5m2_a", 89, -1}, [PATH_FP8_E5M2_B] = {"fp8_e5m2_b", 89, -1},
+    [PATH_FORWARD] = {"forward", 0, 5},
+    [PATH_TF32] = {"tf32", 80, 2},
+    [PATH_FP16] = {"fp16", 70, 2},
+    [PATH_BF16] = {"bf16", 80, 1},
+    [PATH_FP16X2] = {"fp16x2", 70, 4},
+    [PATH_BF16X3] = {"bf16x3", 80, 3},
+    [PATH_BF16X6] = {"bf16x6", 80, 4},
+    [PATH_FP8] = {"fp8", 89, 0},
+    [PATH_FP8_E5M2_A] = {"fp8_e5m2_a", 89, -1},
+    [PATH_FP8_E5M2_B] = {"fp8_e5m2_b", 89, -1},
 };
 
 /* own: the path that gives the class its name. more_exact: where the GPU lacks that. TF32 is asked
@@ -75,8 +80,11 @@ int precision_of_word(const char *word)
 
 struct wish policy_wish(const struct env *env)
 {
-    return (struct wish){.precision = env->precision, .policy = env->policy, .scale = env->scale,
-                         .scale_exponent = env->scale_exponent, .path = PATHS};
+    return (struct wish){.precision = env->precision,
+                         .policy = env->policy,
+                         .scale = env->scale,
+                         .scale_exponent = env->scale_exponent,
+                         .path = PATHS};
 }
 
 bool policy_has(const struct gpu *gpu, enum path path)
@@ -106,7 +114,7 @@ bool policy_within(int precision, enum path path)
     return paths[path].rank >= paths[classes[precision].own].rank;
 }
 
-/* One exponent for a whole batch serves only if its entries are alike, which nobody has promised. */
+/* One exponent for a whole batch serves only if its entries are alike: nobody has promised it. */
 static bool needs_like_entries(enum path path)
 {
     return path == PATH_FP16 || path == PATH_FP16X2 || path >= PATH_FP8;
@@ -146,7 +154,8 @@ static enum path by_cost(const struct wish *wish, int precision, const struct co
     const struct cost_shape shape = {g->m, g->n, g->k, g->batch};
     if (launch_bound(model, &shape))
         return PATH_FORWARD;
-    const double plain = cost_seconds(model, &shape, g->tf32 ? PATH_TF32 : PATH_FORWARD, wish->scale);
+    const double plain =
+        cost_seconds(model, &shape, g->tf32 ? PATH_TF32 : PATH_FORWARD, wish->scale);
     const double gain = model->measured ? least_gain_measured : least_gain;
     enum path best = PATH_FORWARD;
     double best_seconds = plain / gain;
@@ -176,10 +185,11 @@ enum path policy_choose(const struct wish *wish, const struct cost_model *model,
                         const struct gpu *gpu, const struct gemm *g, enum reason *reason_p)
 {
     if (wish->path != PATHS) {
-        *reason_p = wish->path == PATH_FORWARD  ? REASON_RULE
+        *reason_p = wish->path == PATH_FORWARD   ? REASON_RULE
                     : policy_fits(g, wish->path) ? REASON_GPU
                                                  : REASON_ENGINE;
-        return policy_fits(g, wish->path) && policy_has(gpu, wish->path) ? wish->path : PATH_FORWARD;
+        return policy_fits(g, wish->path) && policy_has(gpu, wish->path) ? wish->path
+                                                                         : PATH_FORWARD;
     }
     const int precision = policy_class(gpu, wish->precision);
     *reason_p = precision == wish->precision ? REASON_OFF : REASON_GPU;
@@ -208,9 +218,8 @@ int policy_ladder(const struct wish *wish, const struct cost_model *model, const
             (path != PATH_FORWARD && wish->policy == POLICY_COST && launch_bound(model, &shape)))
             continue;
         if (wish->policy == POLICY_COST)
-            seconds[path] = cost_seconds(model, &shape,
-                                         path == PATH_FORWARD && g->tf32 ? PATH_TF32 : path,
-                                         wish->scale);
+            seconds[path] = cost_seconds(
+                model, &shape, path == PATH_FORWARD && g->tf32 ? PATH_TF32 : path, wish->scale);
         else /* as if what is less exact were quicker, and a class's own path quickest in it */
             seconds[path] = paths[path].rank + (path == PATH_TF32 || path == PATH_BF16X6 ? 0.5 : 0);
         int i = n++;

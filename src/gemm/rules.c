@@ -25,8 +25,8 @@ struct rule {
     char *routine, *transposes, *caller, *executable, *site_library;
     uint64_t site_offset;
     struct range size[SIZES];
-    int precision; /* -1: that of the variables */
-    enum path path; /* PATHS: none */
+    int precision;             /* -1: that of the variables */
+    enum path path;            /* PATHS: none */
     int scale, scale_exponent; /* scale -1: that of the variables */
     struct rule *next;
 };
@@ -120,7 +120,8 @@ static bool set_path(struct rule *rule, const char *value, char expected[INI_EXP
         return expect(expected, "each key once");
     rule->path = path_of_word(value);
     return rule->path != PATHS ||
-           expect(expected, "off, tf32, fp16, bf16, fp16x2, bf16x3, bf16x6, fp8, fp8_e5m2_a or fp8_e5m2_b");
+           expect(expected,
+                  "off, tf32, fp16, bf16, fp16x2, bf16x3, bf16x6, fp8, fp8_e5m2_a or fp8_e5m2_b");
 }
 
 static bool set_class(struct rule *rule, const char *value, char expected[INI_EXPECTED_BYTES])
@@ -171,8 +172,9 @@ static bool set(struct rule *rule, const char *key, const char *value,
     case 11:
         return set_scale(rule, value, expected);
     default:
-        return expect(expected, "routine, m, n, k, batch, transposes, caller, site, executable, path, "
-                                "class or scale");
+        return expect(expected,
+                      "routine, m, n, k, batch, transposes, caller, site, executable, path, "
+                      "class or scale");
     }
 }
 
@@ -180,7 +182,8 @@ static bool is_complete(const struct rule *rule, char expected[INI_EXPECTED_BYTE
 {
     if (rule == NULL || rule->path != PATHS || rule->precision >= 0 || rule->scale >= 0)
         return true;
-    snprintf(expected, INI_EXPECTED_BYTES, "path, class or scale in the section [%.80s]", rule->name);
+    snprintf(expected, INI_EXPECTED_BYTES, "path, class or scale in the section [%.80s]",
+             rule->name);
     return false;
 }
 

@@ -28,7 +28,7 @@ static struct {
     _Atomic(struct site *) slots[SLOTS];
     struct site sites[ROOM];
     pthread_mutex_t lock;
-    uint32_t n; /* under the lock */
+    uint32_t n;         /* under the lock */
     atomic_bool placed; /* decisions depend on the library that calls */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -18,13 +18,13 @@ struct site {
     const struct context *context;
     int64_t m, n, k, batch;
     uint32_t epoch; /* of caller_epoch, where decisions depend on the caller */
-    uint32_t form; /* bit 0: A is transposed, 1: B, 2: the program's call uses TF32 itself */
+    uint32_t form;  /* bit 0: A is transposed, 1: B, 2: the program's call uses TF32 itself */
 
-    uint32_t index; /* 0 .. SITES_MAX - 1; sites beyond share the last one */
+    uint32_t index;          /* 0 .. SITES_MAX - 1; sites beyond share the last one */
     _Atomic(enum path) path; /* read it once a call: only in a tuning run it changes */
     enum reason reason;      /* of PATH_FORWARD */
     int scale, scale_exponent;
-    struct tuned *tuned;     /* in a tuning run; gemm/tuning.c */
+    struct tuned *tuned; /* in a tuning run; gemm/tuning.c */
     _Atomic uint64_t calls, converted;
     _Atomic uint64_t verified; /* comparisons that site_error has been told of */
     _Atomic float worst_error;

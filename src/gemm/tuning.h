@@ -20,8 +20,8 @@ void tuning_adopt(struct site *site, struct tuned *tuned);
 /* There was such a site already. */
 void tuning_free(struct tuned *tuned);
 
-/* A call of the site that went by that path differed so much (relative, norm-wise) from the original.
- * Moves the site on where that is over the tolerance. */
+/* A call of the site that went by that path differed so much (relative, norm-wise) from the
+ * original. Moves the site on where that is over the tolerance. */
 void tuning_error(struct site *site, enum path path, double error);
 
 /* At exit. Does nothing in a run that does not tune, and in a forked child. */
