@@ -32,7 +32,7 @@ first=${SOFTGPU_SEED:-1}
 export SOFTGPU_SEED
 for seed in 0 1 2; do
     SOFTGPU_SEED=$((first + seed))
-    for what in replay flight fork branches update; do
+    for what in replay flight fork branches moved update; do
         check $what
     done
 done

@@ -2,9 +2,9 @@
  * Products in graphs against the same products made one by one, bit for bit, while the scale of the
  * data jumps from replay to replay. Knows nothing of the preload; all state is local.
  * Usage: graphs WHAT SEED [N]. WHAT is replay (100 times), flight (two graphs on two streams), fork
- * (branches on two streams of one capture), branches (branches made on one stream), update
- * (each capture goes into the same executable graph), or flat (captures N times, prints the most
- * device memory in use during each half). */
+ * (branches on two streams of one capture), branches (branches made on one stream), moved
+ * (the stream of the capture is gone), update (each capture goes into the same executable graph), or
+ * flat (captures N times, prints the most device memory in use during each half). */
 #include "conformance/random.h"
 
 #include <cublas_v2.h>
@@ -255,6 +255,19 @@ static cudaGraphExec_t capture_branches(cublasHandle_t handle, struct chain c[2]
     return finish(&c[0]);
 }
 
+/* The stream on which the graph was captured is gone before the graph runs, on another one. */
+static bool moved(cublasHandle_t handle, struct chain *c, uint64_t *random)
+{
+    const cudaStream_t stream = c->stream;
+    MUST(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking));
+    eager(handle, c);
+    cudaGraphExec_t exec = capture(handle, c);
+    MUST(cublasSetStream_v2(handle, stream));
+    MUST(cudaStreamDestroy(c->stream));
+    c->stream = stream;
+    return replays(handle, c, exec, "moved", random);
+}
+
 /* A new capture each time, put into an executable graph that exists; others come and go. */
 static bool update(cublasHandle_t handle, struct chain c[2], uint64_t *random)
 {
@@ -349,6 +362,8 @@ int main(int argc, char **argv)
         ok = replay_pair(handle, c, capture_fork(handle, c), what, &random);
     else if (strcmp(what, "branches") == 0)
         ok = replay_pair(handle, c, capture_branches(handle, c), what, &random);
+    else if (strcmp(what, "moved") == 0)
+        ok = moved(handle, &c[0], &random);
     else if (strcmp(what, "update") == 0)
         ok = update(handle, c, &random);
     else if (strcmp(what, "flat") == 0)
