@@ -305,7 +305,7 @@ static struct want finish(const struct problem *p, const struct part *part, int6
      * costs a whole step, before alpha is applied. */
     const double steps = (double)part->k + 8;
     /* Infinity times what may have become 0: NaN, or not. */
-    struct want want = {(double)re, (double)im, 0, isinf(s.error)};
+    struct want want = {(double)re, (double)im, 0, isinf(s.error) || !isfinite(alpha.re)};
     want.bound =
         q.factor * steps * (q.sum * (double)magnitude + q.sum_step * (1 + size_of(alpha))) +
         size_of(alpha) * (double)s.error;

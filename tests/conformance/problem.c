@@ -171,6 +171,10 @@ static void draw_scalars(struct drawing *d, struct problem *p, struct part *part
     unsigned char stored[16];
     part->alpha = (struct value){PICK(s, alphas), 0};
     part->beta = (struct value){PICK(s, betas), 0};
+    const bool product = part->m > 0 && part->n > 0 && part->k > 0 && part->batch > 0;
+    if (product && !number_complex(p->scale) && p->routine->lt != LT_EPILOGUE &&
+        random_once_in(s, 50))
+        part->alpha.re = random_once_in(s, 2) ? (double)NAN : (double)INFINITY;
     if (number_complex(p->scale) && random_once_in(s, 2)) {
         part->alpha.im = part->alpha.re != 0 ? PICK(s, betas) : 0;
         part->beta.im = PICK(s, betas);
