@@ -3,6 +3,8 @@
 #include "kernels/gpu.h"
 
 #include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 extern const unsigned char apex_fatbin[];
 
@@ -25,7 +27,12 @@ void gpu_start(void)
     OK(cuDeviceGet(&device, 0));
     OK(cuDevicePrimaryCtxRetain(&context, device));
     OK(cuCtxSetCurrent(context));
-    OK(cuModuleLoadData(&module, apex_fatbin));
+    const CUresult result = cuModuleLoadData(&module, apex_fatbin);
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) {
+        puts("the kernels are not built for this GPU");
+        exit(77);
+    }
+    OK(result);
 }
 
 void gpu_stop(void)
