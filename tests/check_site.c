@@ -4,9 +4,11 @@
 #include "gemm/site.h"
 #include "base/caller.h"
 #include "device/context.h"
+#include "gemm/rules.h"
 
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +148,53 @@ START_TEST(threads_share_sites)
 }
 END_TEST
 
+enum { RACERS = 6, RACES = 300, RULES = 3000 };
+
+static _Atomic int arrived;
+static struct env slow; /* so many rules that a decision takes its time */
+
+/* The threads meet each new site at the same time, as nearly as spinning can do it. */
+static void *race(void *argument)
+{
+    struct site **seen = argument;
+    for (int shape = 0; shape < RACES; shape++) {
+        struct gemm g = call(1000 + shape, 2048, 2048);
+        atomic_fetch_add(&arrived, 1);
+        for (int spins = 0; atomic_load(&arrived) < RACERS * (shape + 1); spins++)
+            if (spins > 2000) /* some have no processor */
+                sched_yield();
+        seen[shape] = site_decide(&slow, &g);
+    }
+    return NULL;
+}
+
+START_TEST(one_record_a_site)
+{
+    static struct site *seen[RACERS][RACES];
+    static char path[] = "/tmp/check_site.XXXXXX";
+    pthread_t others[RACERS];
+    FILE *file = fdopen(mkstemp(path), "w");
+    ck_assert_ptr_nonnull(file);
+    for (int i = 0; i < RULES; i++)
+        fprintf(file, "[gemm]\nroutine = cublas*gemm*%d\npath = off\n", i);
+    fclose(file);
+    slow = *variables();
+    snprintf(slow.rules, sizeof slow.rules, "%s", path);
+    ck_assert_ptr_nonnull(rules_get(&slow));
+    unlink(path);
+    for (int i = 1; i < RACERS; i++)
+        ck_assert_int_eq(pthread_create(&others[i], NULL, race, seen[i]), 0);
+    race(seen[0]);
+    for (int i = 1; i < RACERS; i++)
+        pthread_join(others[i], NULL);
+    for (int shape = 0; shape < RACES; shape++) {
+        for (int i = 1; i < RACERS; i++)
+            ck_assert_ptr_eq(seen[0][shape], seen[i][shape]);
+        ck_assert_uint_eq(seen[0][shape]->calls, RACERS);
+    }
+}
+END_TEST
+
 static double seconds(void)
 {
     struct timespec t;
@@ -206,6 +255,7 @@ int main(void)
     tcase_add_test(tcase, key);
     tcase_add_test(tcase, more_sites_than_room);
     tcase_add_test(tcase, threads_share_sites);
+    tcase_add_test(tcase, one_record_a_site);
     tcase_add_test(tcase, a_hit_is_cheap);
     tcase_add_test(tcase, unloaded_libraries);
     tcase_set_timeout(tcase, 60);

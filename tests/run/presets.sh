@@ -39,7 +39,7 @@ executed() {
 
 # all WORD TYPE: every product was converted to that class, and ran in that type
 all() {
-    [ "$(said seen)" -gt 0 ] && [ "$(said "$1")" -eq "$(said seen)" ] || fail "$name: not all are $1"
+    { [ "$(said seen)" -gt 0 ] && [ "$(said "$1")" -eq "$(said seen)" ]; } || fail "$name: not all are $1"
     [ "$(executed "$2")" -ge "$(said seen)" ] || fail "$name: $(executed "$2") ran in $2"
     [ "$(executed f32)" -eq 0 ] || fail "$name: $(executed f32) ran in f32"
 }
@@ -75,5 +75,5 @@ all fp16 f16
 run turing_bf16x3 SOFTGPU_GPU="$work/t4.txt" APEXSHIM_PRECISION=bf16x3
 all fp16x2 f16
 run turing_tf32 SOFTGPU_GPU="$work/t4.txt" APEXSHIM_PRECISION=tf32
-[ "$(said forwarded)" -eq "$(said seen)" ] && [ "$(executed f32)" -gt 0 ] || fail "TF32 on Turing"
+{ [ "$(said forwarded)" -eq "$(said seen)" ] && [ "$(executed f32)" -gt 0 ]; } || fail "TF32 on Turing"
 [ "$(grep -c "$lacking tf32: fp32 is taken" "$work/$name.err")" -eq 1 ] || fail "not said once"

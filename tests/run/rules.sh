@@ -48,7 +48,7 @@ executed() {
 run plain
 batched=$(counted plain calls.cublasSgemmStridedBatched)
 single=$(counted plain calls.cublasSgemm_v2)
-[ "$batched" -gt 0 ] && [ "$single" -gt 0 ] || fail "the trainer makes no calls"
+{ [ "$batched" -gt 0 ] && [ "$single" -gt 0 ]; } || fail "the trainer makes no calls"
 
 ruled routine <<'END'
 # the attention's products
