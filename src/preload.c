@@ -7,6 +7,7 @@
 #include "base/bypass.h"
 #include "base/env.h"
 #include "base/stats.h"
+#include "gemm/report.h"
 #include "gemm/site_report.h"
 #include "gemm/tuning.h"
 
@@ -22,6 +23,7 @@ static void __attribute__((constructor)) at_start(void)
 static void __attribute__((destructor)) at_exit(void)
 {
     stats_at_exit();
+    report_at_exit();
     /* What a forked child has loaded, its parent has reported, or will. */
     if (getpid() == loaded_into) {
         if (stats_engaged()) { /* else nothing is read, not even the variables */

@@ -334,14 +334,14 @@ static struct {
     atomic_flag reported;
 } state = {.once = PTHREAD_ONCE_INIT, .reported = ATOMIC_FLAG_INIT};
 
-static const char *process_getenv(const char *name)
+const char *env_given(const char *name)
 {
     return secure_getenv(name);
 }
 
 static void read_process(void)
 {
-    env_parse(&state.env, process_getenv, NULL);
+    env_parse(&state.env, env_given, NULL);
     read_program(state.env.program);
     /* The executable's name decides once whether this process is meant at all. */
     if (state.env.program[0] != '\0' && !env_list_matches(state.env.apps, state.env.program))
@@ -371,7 +371,7 @@ void env_report(void)
     if (atomic_flag_test_and_set(&state.reported))
         return;
     struct env again;
-    env_parse(&again, process_getenv, warn_line);
+    env_parse(&again, env_given, warn_line);
     env_check_names((const char *const *)environ, warn_line);
     if (again.opt_level == OPT_O2)
         LOG_WARN("APEXSHIM_OPT_LEVEL=O2 is O1 in this version: there is no operand cache yet and no "

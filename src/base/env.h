@@ -74,6 +74,10 @@ bool env_list_matches(const char *patterns, const char *name);
 /* "dynamic", "exact" or a power of two (a number or 2^N). False: neither; nothing is changed. */
 bool env_read_scale(const char *text, int *scale_p, int *exponent_p);
 
+/* A variable of the process's environment as it is; NULL: not set, or not to be trusted (a program
+ * with more rights than its user). */
+const char *env_given(const char *name);
+
 /* The process's variables, read at the first call. Thread safe. Never fails. */
 const struct env *env_get(void);
 /* Writes the warnings about bad values and unknown names to the log; later calls do nothing. */

@@ -22,6 +22,10 @@ extern CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus
                                           cuuint64_t *id, CUgraph *graph,
                                           const CUgraphNode **deps, size_t *n);
 
+/* Likewise; cuda.h of CUDA 13 renames it. */
+#undef cuEventElapsedTime
+extern CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
+
 /* Index of each SEEN function, over all libraries. */
 enum real_seen {
 #define HOOK(_lib, _sym)

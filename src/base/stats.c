@@ -242,6 +242,11 @@ static const char *const other_words[OTHERS] = {
     [OTHER_GRAPH_CHANGE] = "graph_changes",
 };
 
+const char *stats_other_word(enum other other)
+{
+    return other_words[other];
+}
+
 /* " level3=2 launches=7": those counted, from first to before end. */
 static void list_others(const struct stats *s, int first, int end, char *text, size_t bytes)
 {

@@ -101,6 +101,7 @@ void stats_note_scratch(uint64_t bytes, uint64_t budget);
 /* The sum over all threads. */
 struct stats stats_total(void);
 const char *stats_path_word(enum stats_path path);
+const char *stats_other_word(enum other other);
 const char *reason_word(enum reason reason);
 const char *reason_text(enum reason reason);
 

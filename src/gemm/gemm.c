@@ -12,7 +12,9 @@
 #include "device/handle.h"
 #include "device/kernels.h"
 #include "gemm/engine.h"
+#include "gemm/report.h"
 #include "gemm/site.h"
+#include "gemm/timing.h"
 #include "gemm/verify.h"
 
 #include <errno.h>
@@ -117,23 +119,31 @@ static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t
     return reason;
 }
 
+/* A report shows what was forwarded too, so that runs with and without conversion compare. */
+static enum reason observe(struct gemm *g, enum reason reason)
+{
+    if (report_on())
+        site_observe(g, reason);
+    return reason;
+}
+
 /* REASONS: done. */
 static enum reason decide_and_run(void *call, cublasStatus_t *status_p)
 {
     struct gemm *g = call;
     const struct env *env = env_get();
     if (!env->converts)
-        return REASON_OFF;
+        return observe(g, REASON_OFF);
     const enum reason arguments = gemm_check_arguments(g);
     if (arguments != REASONS)
         return arguments;
     if (env->tf32_vetoed)
-        return REASON_VETO;
+        return observe(g, REASON_VETO);
     if (caller_excluded(g->caller))
         return REASON_EXCLUDED;
     if (env->opt_level == OPT_O0) {
         stats_count_eligible();
-        return REASON_OBSERVE;
+        return observe(g, REASON_OBSERVE);
     }
     const enum context_entry entry =
         g->context != NULL ? context_enter(g->context) : CONTEXT_OTHER;
@@ -163,6 +173,17 @@ bool gemm_account(enum reason (*decide)(void *call, cublasStatus_t *status_p), v
     return false;
 }
 
+static void begin_timing(const struct gemm *g)
+{
+    cudaStream_t stream;
+    const int saved = errno;
+    report_tick();
+    if (g->real->cublasGetStream_v2 != NULL &&
+        g->real->cublasGetStream_v2(g->handle, &stream) == CUBLAS_STATUS_SUCCESS)
+        timing_begin(stream);
+    errno = saved;
+}
+
 bool gemm_run(struct gemm *g, cublasStatus_t *status_p)
 {
     const struct env *env = env_get();
@@ -176,10 +197,24 @@ bool gemm_run(struct gemm *g, cublasStatus_t *status_p)
     }
     if (!env->enabled || g->real == NULL || guard_active())
         return false;
+    if (report_on())
+        begin_timing(g);
     const bool done = gemm_account(decide_and_run, g, status_p);
+    if (done)
+        timing_end();
     stats_count_flop(done ? STATS_FLOP_CONVERTED : STATS_FLOP_FORWARDED,
                      2.0 * (double)g->m * (double)g->n * (double)g->k * (double)g->batch);
     if (capture_any())
         capture_add_gemm(g->real, g->handle, done);
     return done;
+}
+
+void gemm_forwarded(void)
+{
+    timing_end();
+}
+
+void gemm_handle_ends(void)
+{
+    report_flush();
 }

@@ -51,6 +51,11 @@ bool gemm_run(struct gemm *g, cublasStatus_t *status_p);
 bool gemm_account(enum reason (*decide)(void *call, cublasStatus_t *status_p), void *call,
                   cublasStatus_t *status_p);
 
+/* The hook has made the call that gemm_run (or lt_call_run) has left to it. */
+void gemm_forwarded(void);
+/* A handle is about to be destroyed: what is known of its calls is written down. */
+void gemm_handle_ends(void);
+
 /* Host and device parts of the decision, for tests: REASONS means "nothing speaks against it". */
 enum reason gemm_check_arguments(const struct gemm *g);
 

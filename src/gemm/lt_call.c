@@ -15,8 +15,10 @@
 #include "gemm/engine.h"
 #include "gemm/gemm.h"
 #include "gemm/lt.h"
+#include "gemm/report.h"
 #include "device/scratch.h"
 #include "gemm/site.h"
+#include "gemm/timing.h"
 #include "gemm/verify.h"
 
 #include <string.h>
@@ -419,21 +421,31 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
     return reason;
 }
 
+/* A report shows what was forwarded too, so that runs with and without conversion compare. */
+static enum reason observe(struct reading *r, enum reason reason)
+{
+    if (report_on())
+        site_observe(&r->gemm, reason);
+    return reason;
+}
+
 static enum reason decide_and_run(void *argument, cublasStatus_t *status_p)
 {
     const struct lt_call *call = argument;
     const struct env *env = env_get();
     struct reading r;
-    if (!env->converts)
+    if (!env->converts && !report_on())
         return REASON_OFF;
     enum reason reason = read_call(call, &r);
     if (reason != REASONS)
-        return reason;
+        return env->converts ? reason : REASON_OFF;
+    if (!env->converts)
+        return observe(&r, REASON_OFF);
     if (env->tf32_vetoed)
-        return REASON_VETO;
+        return observe(&r, REASON_VETO);
     if (env->opt_level == OPT_O0) {
         stats_count_eligible();
-        return REASON_OBSERVE;
+        return observe(&r, REASON_OBSERVE);
     }
     const enum context_entry entry =
         call->context != NULL ? context_enter(call->context) : CONTEXT_OTHER;
@@ -477,7 +489,13 @@ bool lt_call_run(const struct lt_call *call, cublasStatus_t *status_p)
     if (!env_get()->enabled || guard_active() || caller_excluded(call->caller))
         return false;
     struct lt_call copy = *call;
+    if (report_on()) {
+        report_tick();
+        timing_begin(call->stream);
+    }
     const bool done = gemm_account(decide_and_run, &copy, status_p);
+    if (done)
+        timing_end();
     stats_count_flop(done ? STATS_FLOP_CONVERTED : STATS_FLOP_FORWARDED, flop_of(call));
     if (capture_any())
         capture_add(call->stream, (struct graph_work){1, done});

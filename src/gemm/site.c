@@ -9,6 +9,7 @@
 #include "gemm/decision.h"
 #include "gemm/model.h"
 #include "gemm/rules.h"
+#include "gemm/timing.h"
 #include "gemm/tuning.h"
 
 #include <inttypes.h>
@@ -219,7 +220,20 @@ struct site *site_decide(const struct env *env, struct gemm *g)
     }
     atomic_fetch_add_explicit(&s->calls, 1, memory_order_relaxed);
     g->site = s;
+    timing_note(s);
     return s;
+}
+
+void site_observe(struct gemm *g, enum reason reason)
+{
+    uint32_t slot;
+    struct site *s = find(g, &slot);
+    if (s == NULL) {
+        const struct decision d = {.path = PATH_FORWARD, .reason = reason};
+        s = insert(g, &d);
+    }
+    atomic_fetch_add_explicit(&s->calls, 1, memory_order_relaxed);
+    timing_note(s);
 }
 
 void site_count_converted(struct site *site, enum path path)

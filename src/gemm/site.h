@@ -28,11 +28,15 @@ struct site {
     _Atomic uint64_t calls, converted;
     _Atomic uint64_t verified; /* comparisons that site_error has been told of */
     _Atomic float worst_error;
+    _Atomic uint64_t timed, nanoseconds; /* calls of which the GPU time is known, and their sum */
 };
 
 /* The site of a call whose context is known, with its decision; also in g->site. Counts the call.
  * Never NULL; where the table is full, a record of this thread that the next call overwrites. */
 struct site *site_decide(const struct env *env, struct gemm *g);
+
+/* The same for a call that is forwarded whatever its site is: only for a report. */
+void site_observe(struct gemm *g, enum reason reason);
 
 /* The call was computed by that path, which is not PATH_FORWARD. */
 void site_count_converted(struct site *site, enum path path);

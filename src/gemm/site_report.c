@@ -56,7 +56,7 @@ static void warn_of_loss(struct sum *sum, const struct site *site,
 static void add_site(struct site *site, void *arg)
 {
     struct sum *sum = arg;
-    const struct kernels *kernels = kernels_of(site->context);
+    const struct kernels *kernels = site->context != NULL ? kernels_of(site->context) : NULL;
     if (kernels == NULL || kernels->shown == NULL || site->index >= SITES_MAX - 1)
         return; /* the last index is shared: nothing can be said of one site */
     verify_hand_on(site->context, site, site->path);

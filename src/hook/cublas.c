@@ -19,6 +19,7 @@ enum { NO_LIBRARY = CUBLAS_STATUS_NOT_INITIALIZED };
 EXPORT cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
 {
     struct handle_info info = {NULL, NULL, NULL};
+    gemm_handle_ends();
     if (handle_find(handle, &info))
         handle_remove(handle);
     else
@@ -37,6 +38,7 @@ EXPORT cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
     guard_enter();                                                                                 \
     status = _g.real->_name(__VA_ARGS__);                                                          \
     guard_leave();                                                                                 \
+    gemm_forwarded();                                                                              \
     return status
 
 #define SGEMM(_name, _int)                                                                         \

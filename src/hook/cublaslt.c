@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "base/real.h"
 #include "device/handle.h"
+#include "gemm/gemm.h"
 #include "gemm/lt_call.h"
 
 
@@ -55,5 +56,6 @@ cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *a
     status = info.lt->cublasLtMatmul(handle, desc, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D,
                                      Ddesc, algo, workspace, workspaceSizeInBytes, stream);
     guard_leave();
+    gemm_forwarded();
     return status;
 }
