@@ -4,7 +4,7 @@
 #include "device/context.h"
 
 #include <check.h>
-#include <dlfcn.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* The hooks, by the names that programs call. */
@@ -16,39 +16,28 @@ enum { DEVICE = 0, OTHER_DEVICE = 1 };
 #define PRIMARY ((CUcontext)0x10000)
 #define OTHER   ((CUcontext)0x500000)
 
-static struct {
-    uintptr_t *current;
-    int *device, *primary, *status;
-} driver;
-
-static void setup(void)
-{
-    void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
-    ck_assert_ptr_nonnull(cuda);
-    driver.current = dlsym(cuda, "old_current");
-    driver.device = dlsym(cuda, "old_device");
-    driver.primary = dlsym(cuda, "old_primary");
-    driver.status = dlsym(cuda, "old_status");
-}
+/* The driver's state, which each test (a process of its own) finds as it was. */
+extern uintptr_t old_current;
+extern int old_device, old_primary[], old_status;
 
 static struct context *in(CUcontext context, int device)
 {
-    *driver.current = (uintptr_t)context;
-    *driver.device = device;
+    old_current = (uintptr_t)context;
+    old_device = device;
     return context_current();
 }
 
 START_TEST(release_ends_it_at_last)
 {
-    driver.primary[DEVICE] = 2;
+    old_primary[DEVICE] = 2;
     struct context *first = in(PRIMARY, DEVICE);
     ck_assert_ptr_nonnull(first);
     ck_assert_int_eq(hook_release(DEVICE), CUDA_SUCCESS);
-    ck_assert_int_eq(driver.primary[DEVICE], 1);
+    ck_assert_int_eq(old_primary[DEVICE], 1);
     ck_assert_ptr_eq(in(PRIMARY, DEVICE), first);
     ck_assert_int_eq(context_enter(first), CONTEXT_CURRENT);
     ck_assert_int_eq(hook_release(DEVICE), CUDA_SUCCESS);
-    ck_assert_int_eq(driver.primary[DEVICE], 0);
+    ck_assert_int_eq(old_primary[DEVICE], 0);
     ck_assert_int_eq(context_enter(first), CONTEXT_OTHER);
     ck_assert_ptr_null(context_known());
     ck_assert(!context_on_device(DEVICE));
@@ -60,28 +49,28 @@ END_TEST
 
 START_TEST(reset_ends_it)
 {
-    driver.primary[DEVICE] = 3;
+    old_primary[DEVICE] = 3;
     struct context *first = in(PRIMARY, DEVICE);
-    *driver.status = CUDA_ERROR_INVALID_DEVICE;
+    old_status = CUDA_ERROR_INVALID_DEVICE;
     ck_assert_int_eq(hook_reset(DEVICE), CUDA_ERROR_INVALID_DEVICE);
     ck_assert_ptr_eq(in(PRIMARY, DEVICE), first);
-    *driver.status = 0;
-    driver.primary[DEVICE] = 3;
+    old_status = 0;
+    old_primary[DEVICE] = 3;
     ck_assert_int_eq(hook_reset(DEVICE), CUDA_SUCCESS);
-    ck_assert_int_eq(driver.primary[DEVICE], 3);
+    ck_assert_int_eq(old_primary[DEVICE], 3);
     ck_assert_ptr_ne(in(PRIMARY, DEVICE), first);
 }
 END_TEST
 
 START_TEST(destroy_ends_one)
 {
-    driver.primary[DEVICE] = 1;
+    old_primary[DEVICE] = 1;
     struct context *primary = in(PRIMARY, DEVICE), *other = in(OTHER, DEVICE);
     ck_assert_ptr_ne(primary, other);
-    *driver.status = CUDA_ERROR_INVALID_CONTEXT;
+    old_status = CUDA_ERROR_INVALID_CONTEXT;
     ck_assert_int_eq(hook_destroy(OTHER), CUDA_ERROR_INVALID_CONTEXT);
     ck_assert_ptr_eq(in(OTHER, DEVICE), other);
-    *driver.status = 0;
+    old_status = 0;
     ck_assert_int_eq(hook_destroy(OTHER), CUDA_SUCCESS);
     ck_assert_ptr_eq(in(PRIMARY, DEVICE), primary);
     struct context *again = in(OTHER, DEVICE);
@@ -97,11 +86,11 @@ END_TEST
 START_TEST(unknown_devices_are_left_alone)
 {
     struct context *first = in(PRIMARY, DEVICE);
-    driver.primary[DEVICE] = 1;
-    driver.primary[OTHER_DEVICE] = 1;
+    old_primary[DEVICE] = 1;
+    old_primary[OTHER_DEVICE] = 1;
     ck_assert(!context_on_device(OTHER_DEVICE));
     ck_assert_int_eq(hook_release(OTHER_DEVICE), CUDA_SUCCESS);
-    ck_assert_int_eq(driver.primary[OTHER_DEVICE], 0);
+    ck_assert_int_eq(old_primary[OTHER_DEVICE], 0);
     ck_assert_ptr_eq(in(PRIMARY, DEVICE), first);
 }
 END_TEST
@@ -115,7 +104,7 @@ static void visit(struct context *context, void *arg)
 START_TEST(the_dead_are_not_visited)
 {
     int n = 0;
-    driver.primary[DEVICE] = 1;
+    old_primary[DEVICE] = 1;
     for (int i = 0; i < 5; i++) {
         ck_assert_ptr_nonnull(in(PRIMARY, DEVICE));
         ck_assert_int_eq(hook_reset(DEVICE), CUDA_SUCCESS);
@@ -130,7 +119,6 @@ int main(void)
 {
     Suite *suite = suite_create("context");
     TCase *tests = tcase_create("context");
-    tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, release_ends_it_at_last);
     tcase_add_test(tests, reset_ends_it);
     tcase_add_test(tests, destroy_ends_one);

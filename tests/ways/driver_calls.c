@@ -106,7 +106,8 @@ static int is_in(const void *address, const char *object)
 static void call(const struct name *n, void *hook)
 {
     static const int statuses[] = {1, 2, 100, 201, 400, 500, 700, 801, 900, 999};
-    static const char nothing[65536]; /* what an argument may point to */
+    /* What an argument may point to. */
+    static const char nothing[65536] __attribute__((aligned(16)));
     const char *arguments = arguments_of(n);
     struct spy_call *spy = find(n->name);
     uintptr_t w[SPY_WORDS];
@@ -118,7 +119,7 @@ static void call(const struct name *n, void *hook)
     }
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < SPY_WORDS; i++)
-            w[i] = (uintptr_t)&nothing[draw() % (sizeof nothing - 256)];
+            w[i] = (uintptr_t)&nothing[draw() % (sizeof nothing - 256) & ~UINT64_C(15)];
         *status = statuses[draw() % (sizeof statuses / sizeof statuses[0])];
         const unsigned long before = spy->n;
         const int got =

@@ -112,6 +112,17 @@ static void open_place(struct place *p, cudaStream_t stream, unsigned seed)
     CHECK(cudaStreamSynchronize(stream));
 }
 
+static void close_place(struct place *p)
+{
+    CHECK(cublasDestroy_v2(p->handle));
+    CHECK(cudaFree(p->a));
+    CHECK(cudaFree(p->b));
+    CHECK(cudaFree(p->c));
+    CHECK(cudaFree(p->d));
+    if (p->stream != NULL && p->stream != cudaStreamPerThread)
+        CHECK(cudaStreamDestroy(p->stream));
+}
+
 static void begin(struct place *p, struct work *count)
 {
     *count = (struct work){0, 0};
@@ -213,6 +224,9 @@ static void streams(struct place *p)
     cudaGraph_t graph = end(p);
     run(p, graph, work, 4);
     CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaEventDestroy(fork));
+    CHECK(cudaEventDestroy(join));
+    close_place(&other);
 }
 
 static void cloned(struct place *p)
@@ -472,6 +486,7 @@ static void *thread_main(void *arg)
         run(&p, g.graph, g.work, 2);
         CHECK(cudaGraphDestroy(g.graph));
     }
+    close_place(&p);
     return NULL;
 }
 
@@ -512,6 +527,7 @@ int main(int argc, char **argv)
             printf("launches=%ld gemms=%ld single=%ld all_single=%ld all_twice=%ld\n", launches,
                    replayed.single + replayed.twice, replayed.single,
                    replayed.single + direct.single, replayed.twice + direct.twice);
+            close_place(&place);
             return 0;
         }
     return 2;

@@ -41,5 +41,7 @@ int main(void)
     if (cublasSgemm_v2(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, a, N, a, N, &zero, c, N) !=
         CUBLAS_STATUS_SUCCESS)
         return 1;
-    return cudaDeviceSynchronize() != cudaSuccess;
+    if (cudaDeviceSynchronize() != cudaSuccess)
+        return 1;
+    return cublasDestroy_v2(handle) != CUBLAS_STATUS_SUCCESS;
 }
