@@ -65,3 +65,12 @@ status=0
 "$driver" --mutants "$work/mutants" --source "$work/source" --build "$work/build" noticed \
     >"$work/out" 2>&1 || status=$?
 [ "$status" -eq 1 ] && grep -q 'fails without any mutant' "$work/out"
+
+# Those of the project apply to its sources as they are.
+"$driver" --apply --source "$(dirname "$driver")/../.."
+mutant elsewhere c=3 c=4
+if "$driver" --apply --mutants "$work/mutants" --source "$work/source" >"$work/out"; then
+    echo "a mutant that does not apply was not noticed"
+    exit 1
+fi
+grep -q '^BROKEN   elsewhere' "$work/out"
