@@ -31,7 +31,7 @@ static int ends(const char *s, const char *end)
     return n >= e && strcmp(s + n - e, end) == 0;
 }
 
-/* The operation without type, version and width: gemm, syrk, trsmBatched, ... and what is in words. */
+/* Fills the words for a random call, and returns its operations. */
 static double expect(const char *name, uintptr_t *w, int wide)
 {
     char op[64];
@@ -108,8 +108,8 @@ START_TEST(operations)
             const double expected = out ? 0 : expect(name, w, ends(name, "_64"));
             if (out)
                 memset(w, 1, sizeof w);
-            ck_assert_msg(sizes_flop(index, &arguments) == expected, "seed %u, %s: %g, not %g", seed,
-                          name, sizes_flop(index, &arguments), expected);
+            const double got = sizes_flop(index, &arguments);
+            ck_assert_msg(got == expected, "seed %u, %s: %g, not %g", seed, name, got, expected);
         }
     }
     ck_assert_int_gt(tested, 100);

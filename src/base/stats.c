@@ -329,9 +329,9 @@ void stats_at_exit(void)
         return;
     struct stats s = stats_total();
     if (s.seen == 0)
-        LOG_WARN("WARNING: a cuBLAS handle was created, but no GEMM call reached this library: nothing "
-                 "was converted. Matrix products of cuDNN or of kernels of the program's own are not "
-                 "calls of cuBLAS");
+        LOG_WARN("WARNING: a cuBLAS handle was created, but no GEMM call reached this library: "
+                 "nothing was converted. Matrix products of cuDNN or of kernels of the program's "
+                 "own are not calls of cuBLAS");
     else
         say_gemms(&s);
     say_work(&s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Captures of streams into graphs, by the driver's ids of them: which GEMMs went into each, and when
- * the last graph made from one is gone. No call that can break a capture is made here. */
+ * Captures of streams into graphs, by the driver's ids of them: which GEMMs went into each, and
+ * when the last graph made from one is gone. No call that can break a capture is made here. */
 #ifndef APEXSHIM_CAPTURE_H
 #define APEXSHIM_CAPTURE_H
 
@@ -35,8 +35,9 @@ void capture_add(CUstream stream, struct graph_work work);
 void capture_add_gemm(const struct real_blas *real, cublasHandle_t handle, bool converted);
 
 /* Gives the scratch memory back of captures from which no graph and no executable is left. The
- * driver tells of that in the middle of its own work, where nothing may be called. This may wait for
- * the device, so it is done where captures end and graphs are changed or destroyed, not at launches. */
+ * driver tells of that in the middle of its own work, where nothing may be called. This may wait
+ * for the device, so it is done where captures end and graphs are changed or destroyed, not at
+ * launches. */
 void capture_collect(void);
 
 #endif

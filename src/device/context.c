@@ -91,7 +91,8 @@ struct context *context_current(void)
     fresh->handle = handle;
     fresh->id = id;
     fresh->cuda = cuda;
-    if (!read_gpu(cuda, &fresh->gpu, &fresh->device) || pthread_mutex_init(&fresh->lock, NULL) != 0) {
+    if (!read_gpu(cuda, &fresh->gpu, &fresh->device) ||
+        pthread_mutex_init(&fresh->lock, NULL) != 0) {
         free(fresh);
         return NULL;
     }

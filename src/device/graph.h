@@ -24,7 +24,7 @@ void graph_set(CUgraph graph, struct graph_work work);
 void graph_embed(CUgraph parent, CUgraph embedded, struct graph_work work);
 /* A child graph is taken out of its parent. */
 void graph_unembed(CUgraph embedded);
-/* The graph is destroyed, and with it its child graphs. Returns what graph_set can undo this with. */
+/* The graph is destroyed, and its child graphs with it. Returns what graph_set can undo it with. */
 struct graph_work graph_forget(CUgraph graph);
 
 struct graph_work exec_work(CUgraphExec exec);

@@ -9,10 +9,11 @@
 
 #include <stdbool.h>
 
-/* Defines the hook of the function named "cu" and _stem (pasted, since the whole name may be a macro
- * of cuda.h). */
+/* Defines the hook of the function named "cu" and _stem (pasted, since the whole name may be a
+ * macro of cuda.h). */
 #define WRAPPER(_stem, _parameters)                                                                \
-    __attribute__((visibility("default"))) CUresult wrap_cu##_stem _parameters __asm__("cu" #_stem); \
+    __attribute__((visibility("default"))) CUresult wrap_cu##_stem _parameters                     \
+        __asm__("cu" #_stem);                                                                      \
     CUresult wrap_cu##_stem _parameters
 
 /* First in each hook: declares real, the driver's function, and active, whether the shim is on. */

@@ -25,7 +25,8 @@ static bool primary_active(const struct real_cuda *cuda, CUdevice device)
     unsigned flags;
     int is_active = 0;
     return cuda->cuDevicePrimaryCtxGetState != NULL &&
-           cuda->cuDevicePrimaryCtxGetState(device, &flags, &is_active) == CUDA_SUCCESS && is_active;
+           cuda->cuDevicePrimaryCtxGetState(device, &flags, &is_active) == CUDA_SUCCESS &&
+           is_active;
 }
 
 /* The device's primary context, if there is one and something is known of a context there. */

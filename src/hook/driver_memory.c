@@ -10,7 +10,8 @@
     {                                                                                              \
         ENTER(_stem, _parameters);                                                                 \
         const CUresult r = real _arguments;                                                        \
-        return active && r == CUDA_ERROR_OUT_OF_MEMORY && scratch_relieve() ? real _arguments : r;  \
+        const bool short_of = active && r == CUDA_ERROR_OUT_OF_MEMORY;                             \
+        return short_of && scratch_relieve() ? real _arguments : r;                                \
     }
 
 /* The first versions have sizes and addresses of 32 bits. */

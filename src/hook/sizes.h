@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The arguments of a SEEN function as its thunk found them, and how much arithmetic they ask for. */
+ * The arguments of a SEEN function as its thunk found them, and the arithmetic they ask for. */
 #ifndef APEXSHIM_SIZES_H
 #define APEXSHIM_SIZES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * One exported entry for each SEEN function of symbols.def: saves the argument registers, asks
  * thunk_target (hook/thunk.c) for the real function, and jumps there with everything as it was. So
- * no prototype is needed, no argument can be lost, and the callee sees the program as its caller. */
+ * no prototype is needed, no argument is lost, and the callee sees the program as its caller. */
 #if defined(__x86_64__)
 
     .macro SEEN_ENTRY name, common

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A program that convolves by cuDNN: linked with it, and through dlsym. Each call must arrive, and
- * come back, once. Launches of its own are counted, cuDNN's are not. Has a cuBLAS handle too, so that
- * there is a summary. */
+ * come back, once. Launches of its own are counted, cuDNN's are not. Has a cuBLAS handle too, so
+ * that there is a summary. */
 #include "config.h"
 
 #include <cublas_v2.h>

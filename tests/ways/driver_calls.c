@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Under the preload, with the libcuda.so.1 of spy_cuda.c: every intercepted function of the driver is
- * found by dlsym and by cuGetProcAddress as the shim's, and hands every argument bit for bit to the
+ * Under the preload, with the libcuda.so.1 of spy_cuda.c: every intercepted function of the driver
+ * is found by dlsym and by cuGetProcAddress as the shim's, and hands every argument bit for bit to the
  * driver's function, once, and its status back. Without the preload or switched off (argument
  * "off"): the driver's own functions are found. Includes no header of CUDA. */
 #include "spy_cuda.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What cuGetProcAddress answers for every intercepted function of the driver in every version and
  * for both kinds of default stream. With the argument "list": one line each, with the name of the
- * function that the answer is; under the preload the answer must be the shim's function of that name
- * where there is one. With "call": uses such functions of several versions for what they are for,
+ * function that the answer is; under the preload the answer must be the shim's function of that
+ * name where there is one. With "call": uses such functions of several versions for what they are for,
  * and prints how many of each kind. Needs no runtime library. */
 #include "config.h"
 

@@ -55,16 +55,16 @@ static void add(struct work *to, struct work n)
 static void sgemm(struct place *p)
 {
     const float one = 1, zero = 0;
-    CHECK(cublasSgemm_v2(p->handle, CUBLAS_OP_N, CUBLAS_OP_T, N, N, N, &one, p->a, N, p->b, N, &zero,
-                         p->c, N));
+    CHECK(cublasSgemm_v2(p->handle, CUBLAS_OP_N, CUBLAS_OP_T, N, N, N, &one, p->a, N, p->b, N,
+                         &zero, p->c, N));
     add(p->count, (struct work){1, 0});
 }
 
 static void dgemm(struct place *p)
 {
     const double one = 1, zero = 0;
-    CHECK(cublasDgemm_v2(p->handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, p->d, N, p->d, N, &zero,
-                         p->d + N * N, N));
+    CHECK(cublasDgemm_v2(p->handle, CUBLAS_OP_N, CUBLAS_OP_N, N, N, N, &one, p->d, N, p->d, N,
+                         &zero, p->d + N * N, N));
     add(p->count, (struct work){0, 1});
 }
 
@@ -414,7 +414,7 @@ static size_t used(void)
     return total - free_bytes;
 }
 
-/* Memory of graphs that are gone comes back; that of executables stays, though their graphs went. */
+/* Memory of graphs that are gone comes back; that of executables stays without their graphs. */
 static void memory(struct place *p)
 {
     static cudaGraphExec_t kept[MANY];
@@ -444,7 +444,7 @@ static void memory(struct place *p)
         CHECK(cudaGraphExecDestroy(kept[i]));
 }
 
-/* An executable that was updated holds the memory of its new graph, and no longer that of the old. */
+/* An executable that was updated holds the memory of its new graph, and not that of the old. */
 static void memory_updated(struct place *p)
 {
     struct graph g = capture(p, 1, 0);
@@ -506,10 +506,21 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(struct place *p);
-    } scenarios[] = {{"plain", plain},   {"streams", streams}, {"clone", cloned},
-                     {"child", child},   {"update", update},   {"update_child", update_child},
-                     {"nested", nested}, {"to_graph", to_graph}, {"invalid", invalid},
-                     {"reuse", reuse},   {"memory", memory}, {"memory_updated", memory_updated},   {"threads", threads}};
+    } scenarios[] = {
+        {"plain", plain},
+        {"streams", streams},
+        {"clone", cloned},
+        {"child", child},
+        {"update", update},
+        {"update_child", update_child},
+        {"nested", nested},
+        {"to_graph", to_graph},
+        {"invalid", invalid},
+        {"reuse", reuse},
+        {"memory", memory},
+        {"memory_updated", memory_updated},
+        {"threads", threads},
+    };
     static struct place place;
     cudaStream_t stream = NULL; /* the calling thread's own, where that is the default stream */
 #ifndef CUDA_API_PER_THREAD_DEFAULT_STREAM

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A program that needs all memory of the device after a GEMM: it must get as much as it gets without
- * the preload, though the converted GEMM has left scratch memory behind; and what is really too much
- * must fail as ever. */
+ * A program that needs all memory of the device after a GEMM: it must get as much as it gets
+ * without the preload, though the converted GEMM has left scratch memory behind; and what is really
+ * too much must fail as ever. */
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A libcuda.so.1 that does nothing but note the arguments of each call and return the status that it
- * was told to. It has the functions of src/symbols.def and src/imports.def. Includes no header of
+ * A libcuda.so.1 that does nothing but note the arguments of each call and return the status that
+ * it was told to. It has the functions of src/symbols.def and src/imports.def. Includes no header of
  * CUDA: all functions take words. */
 #include "spy_cuda.h"
 
