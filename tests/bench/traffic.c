@@ -13,22 +13,25 @@
 #include <string.h>
 
 enum { SHAPES = 30, BLOCK_THREADS = 256, CHECK_BLOCKS_PER_MULTIPROCESSOR = 2 };
+enum { TILE = 64, TILE_BLOCKS_PER_MULTIPROCESSOR = 4 };
 
 struct path {
     const char *name, *cast, *check, *amax; /* kernels; NULL: none */
     const char *gemm;                       /* counter of its products */
     int pieces, piece_bytes;
     int64_t part; /* elements of K that one product sums over; 0: all */
+    bool turned;  /* FP8: K is contiguous in both copies, every size a multiple of 16 */
 };
 
 static const struct path paths[] = {
-    {"tf32", NULL, NULL, NULL, "gemm.tf32", 1, 4, 0},
-    {"dynamic", "apex_cast_fp16", "apex_check_fp16", NULL, "gemm.f16", 1, 2, 0},
-    {"exact", NULL, "apex_check_fp16", "apex_amax_f32", "gemm.f16", 1, 2, 0},
-    {"bf16", "apex_cast_bf16", NULL, NULL, "gemm.bf16", 1, 2, 0},
-    {"fp16x2", "apex_cast_fp16x2", "apex_check_fp16x2", NULL, "gemm.f16", 3, 2, 512},
-    {"bf16x3", "apex_cast_bf16x3", NULL, NULL, "gemm.bf16", 3, 2, 2048},
-    {"bf16x6", "apex_cast_bf16x6", NULL, NULL, "gemm.bf16", 6, 2, 512},
+    {"tf32", NULL, NULL, NULL, "gemm.tf32", 1, 4, 0, false},
+    {"dynamic", "apex_cast_fp16", "apex_check_fp16", NULL, "gemm.f16", 1, 2, 0, false},
+    {"exact", NULL, "apex_check_fp16", "apex_amax_f32", "gemm.f16", 1, 2, 0, false},
+    {"bf16", "apex_cast_bf16", NULL, NULL, "gemm.bf16", 1, 2, 0, false},
+    {"fp16x2", "apex_cast_fp16x2", "apex_check_fp16x2", NULL, "gemm.f16", 3, 2, 512, false},
+    {"bf16x3", "apex_cast_bf16x3", NULL, NULL, "gemm.bf16", 3, 2, 2048, false},
+    {"bf16x6", "apex_cast_bf16x6", NULL, NULL, "gemm.bf16", 6, 2, 512, false},
+    {"fp8", "apex_cast_fp8", NULL, "apex_amax_f32", "gemm.fp8", 1, 1, 0, true},
 };
 
 struct shape {
@@ -80,45 +83,70 @@ static struct counts minus(struct counts a, struct counts b)
         a.threads - b.threads};
 }
 
+static int64_t round_up(int64_t x, int64_t to)
+{
+    return (x + to - 1) / to * to;
+}
+
 static int64_t round8(int64_t x)
 {
-    return (x + 7) / 8 * 8;
+    return round_up(x, 8);
+}
+
+/* K as the product sees it, before it is split. */
+static int64_t whole_k(const struct path *p, const struct shape *s)
+{
+    return p->turned ? round_up(s->k, 16) : p->pieces > 1 ? round8(s->k) : s->k;
 }
 
 /* Elements that the copies hold: whole vectors, and whole vectors of K where it is split. */
 static int64_t copied(const struct path *p, const struct shape *s)
 {
-    const int64_t k = p->pieces > 1 ? round8(s->k) : s->k;
+    const int64_t k = whole_k(p, s);
+    if (p->turned)
+        return k * (s->m + s->n);
     const int64_t a = s->ta ? round8(s->k) * s->m : round8(s->m) * k;
     const int64_t b = s->tb ? round8(s->n) * k : round8(s->k) * s->n;
     return p->pieces * (a + b);
 }
 
-/* Blocks of the check run at most two to a multiprocessor, unless it has all to do. */
-static uint64_t threads_of_check(const struct path *p, uint64_t threads, int multiprocessors)
+/* Threads of the kernel that ends a call. Blocks of a check run at most two to a multiprocessor,
+ * unless it has all to do; those of FP8 share out tiles. */
+static uint64_t threads_of_last(const struct path *p, const struct shape *s, uint64_t threads,
+                                int multiprocessors)
 {
-    const uint64_t most =
-        (uint64_t)multiprocessors * CHECK_BLOCKS_PER_MULTIPROCESSOR * BLOCK_THREADS;
+    const uint64_t blocks = (uint64_t)multiprocessors * BLOCK_THREADS;
+    if (p->turned) {
+        const int64_t k = round_up(s->k, TILE) / TILE;
+        const uint64_t tiles =
+            (uint64_t)(k * (round_up(s->m, TILE) / TILE + round_up(s->n, TILE) / TILE));
+        const uint64_t most = blocks * TILE_BLOCKS_PER_MULTIPROCESSOR;
+        return tiles * BLOCK_THREADS < most ? tiles * BLOCK_THREADS : most;
+    }
+    if (p->check == NULL)
+        return 0;
+    const uint64_t most = blocks * CHECK_BLOCKS_PER_MULTIPROCESSOR;
     return p->amax != NULL || threads / 2 < most ? threads / 2 : most;
 }
 
-/* Beyond elements and copies: each thread of a cast reads two predictions, each of a check the two
- * maxima and, where there was a guess, the two exponents used; one thread reads the two counts of
- * what was lost and writes once: exponents used (8 bytes), and at the end exponents, alpha, beta, 1
- * (20), predictions (8), three totals for the host (24), a clean record (44). */
+/* Beyond elements and copies: each thread of a cast reads two predictions, each of the last
+ * kernel the two maxima and, where there was a guess, the two exponents used; one thread reads the
+ * two counts of what was lost and writes once: exponents used (8 bytes), and at the end exponents,
+ * alpha, beta, 1 (20), predictions (8), three totals for the host (24), a clean record (44). */
 static struct counts closed_form(const struct path *p, const struct shape *s, uint64_t threads,
                                  int multiprocessors)
 {
     const uint64_t m = (uint64_t)s->m, n = (uint64_t)s->n, k = (uint64_t)s->k;
     const uint64_t elements = m * k + k * n;
-    const uint64_t passes = (p->cast != NULL) + (p->amax != NULL) + (p->amax != NULL);
-    const uint64_t kk = p->pieces > 1 ? (uint64_t)round8(s->k) : k;
+    const bool cast = p->cast != NULL, check = p->check != NULL, amax = p->amax != NULL;
+    const uint64_t passes = cast + amax + (uint64_t)(amax && check);
+    const uint64_t kk = (uint64_t)whole_k(p, s);
     const uint64_t parts = p->part == 0 ? 1 : (kk + (uint64_t)p->part - 1) / (uint64_t)p->part;
-    const uint64_t checking = p->check != NULL ? threads_of_check(p, threads, multiprocessors) : 0;
+    const uint64_t last = threads_of_last(p, s, threads, multiprocessors);
     struct counts c = {
-        .cast = p->cast != NULL,
-        .check = p->check != NULL,
-        .amax = p->amax != NULL,
+        .cast = cast,
+        .check = check,
+        .amax = amax,
         .read = passes * 4 * elements,
         .gemms = parts,
         .gemm_flop = 2 * m * n * kk * (uint64_t)p->pieces,
@@ -129,13 +157,13 @@ static struct counts closed_form(const struct path *p, const struct shape *s, ui
     };
     c.launches = c.cast + c.check + c.amax;
     if (c.launches != 0)
-        c.written = (uint64_t)(p->piece_bytes * copied(p, s)) + (c.cast != 0 ? 8 : 0) + 20;
-    if (c.check != 0) {
-        c.read += (p->amax != NULL ? 8 : 16) * checking + 16;
+        c.written = (uint64_t)(p->piece_bytes * copied(p, s)) + (cast && !p->turned ? 8 : 0) + 20;
+    if (check || p->turned) {
+        c.read += (amax ? 8 : 16) * last + 16;
         c.written += 8 + 24 + 44;
     }
-    if (c.check != 0 && c.cast != 0)
-        c.read += 8 * (threads - checking);
+    if (check && cast)
+        c.read += 8 * (threads - last);
     /* The scalars lie on the device: C is read as if beta were not 0. */
     if (c.launches != 0)
         c.gemm_bytes += 4 * m * n;
@@ -225,7 +253,11 @@ int main(int argc, char **argv)
     printf("%5s %5s %5s  %2s %8s %12s %12s %10s %6s %13s %13s\n", "m", "n", "k", "op", "launches",
            "read", "written", "B/element", "GEMMs", "flop", "bytes");
     for (int i = 0; i < SHAPES; i++) {
-        const struct shape s = shape_of(i);
+        struct shape s = shape_of(i);
+        if (path->turned) {
+            s.m = round_up(s.m, 16);
+            s.n = round_up(s.n, 16);
+        }
         const struct counts before = now(path);
         multiply(handle, &s);
         const struct counts got = minus(now(path), before);

@@ -23,9 +23,11 @@ of() {
 }
 
 only=${1-}
+printf '[gemm]\npath = fp8\n' >"$work/rules"
 for each in "tf32 APEXSHIM_PRECISION=tf32" "dynamic APEXSHIM_PRECISION=fp16" \
     "exact APEXSHIM_SCALE=exact" "bf16 APEXSHIM_PRECISION=bf16" "fp16x2 APEXSHIM_PRECISION=fp16x2" \
-    "bf16x3 APEXSHIM_PRECISION=bf16x3" "bf16x6 APEXSHIM_PRECISION=bf16x6"; do
+    "bf16x3 APEXSHIM_PRECISION=bf16x3" "bf16x6 APEXSHIM_PRECISION=bf16x6" \
+    "fp8 APEXSHIM_RULES=$work/rules"; do
     path=${each%% *}
     if [ -z "$only" ] || [ "$path" = "$only" ]; then
         of "$path" "${each#* }"
