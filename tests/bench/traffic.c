@@ -225,13 +225,24 @@ static bool report(const struct shape *s, const struct counts *got, const struct
            s->m, s->n, s->k, s->ta ? 'T' : 'N', s->tb ? 'T' : 'N', got->launches, got->read,
            got->written, (double)(got->read + got->written) / elements, got->gemms, got->gemm_flop,
            got->gemm_bytes);
-    return same("launches", got->launches, want->launches) & same("casts", got->cast, want->cast) &
-           same("checks", got->check, want->check) & same("amax", got->amax, want->amax) &
-           same("bytes read", got->read, want->read) &
-           same("bytes written", got->written, want->written) &
-           same("products", got->gemms, want->gemms) &
-           same("flop", got->gemm_flop, want->gemm_flop) &
-           same("bytes of products", got->gemm_bytes, want->gemm_bytes);
+    const struct {
+        const char *what;
+        uint64_t got, want;
+    } numbers[] = {
+        {"launches", got->launches, want->launches},
+        {"casts", got->cast, want->cast},
+        {"checks", got->check, want->check},
+        {"amax", got->amax, want->amax},
+        {"bytes read", got->read, want->read},
+        {"bytes written", got->written, want->written},
+        {"products", got->gemms, want->gemms},
+        {"flop", got->gemm_flop, want->gemm_flop},
+        {"bytes of products", got->gemm_bytes, want->gemm_bytes},
+    };
+    bool ok = true;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        ok = same(numbers[i].what, numbers[i].got, numbers[i].want) && ok;
+    return ok;
 }
 
 int main(int argc, char **argv)
@@ -262,7 +273,7 @@ int main(int argc, char **argv)
         multiply(handle, &s);
         const struct counts got = minus(now(path), before);
         const struct counts want = closed_form(path, &s, got.threads, atoi(argv[2]));
-        ok &= report(&s, &got, &want);
+        ok = report(&s, &got, &want) && ok;
     }
     cublasDestroy_v2(handle);
     printf("%s\n", ok ? "all equal to the closed form" : "not equal to the closed form");
