@@ -320,9 +320,10 @@ static struct batch *batch_make(ncclComm_t comm, struct task *task, unsigned nta
 static CUresult enqueue(struct batch *b)
 {
     const struct gpu *gpu = gpu_get();
+    const unsigned nstreams = b->nstreams;
     CUresult r = CUDA_SUCCESS;
 
-    for (unsigned k = 0; k < b->nstreams && r == CUDA_SUCCESS; k++) {
+    for (unsigned k = 0; k < nstreams && r == CUDA_SUCCESS; k++) {
         struct step step = {b, b->stream[k]};
         struct softgpu_cost cost = {.type = SOFTGPU_F32};
         char name[40];
@@ -338,7 +339,8 @@ static CUresult enqueue(struct batch *b)
                  b->ntasks == 1 ? task_names[b->task[0].kind] : "Group");
         r = gpu->enqueue(b->stream[k], name, start, &step, sizeof step, &cost);
     }
-    for (unsigned k = 0; k < b->nstreams && r == CUDA_SUCCESS; k++) {
+    /* the last stream to let go frees the batch, perhaps before this returns */
+    for (unsigned k = 0; k < nstreams && r == CUDA_SUCCESS; k++) {
         struct step step = {b, b->stream[k]};
         struct softgpu_cost none = {.type = SOFTGPU_F32};
 
