@@ -236,5 +236,11 @@ int main(int argc, char **argv)
     if (argc > 3)
         measure_file(handle, argv[3], &r, most);
     MUST(cublasDestroy_v2(handle));
+    free(r.a);
+    free(r.b);
+    free(r.c);
+    MUST(cudaFree(r.device_a));
+    MUST(cudaFree(r.device_b));
+    MUST(cudaFree(r.device_c));
     return 0;
 }

@@ -189,6 +189,7 @@ static bool flight(cublasHandle_t handle, struct chain c[3], uint64_t *random)
     }
     MUST(cudaGraphExecDestroy(exec[0]));
     MUST(cudaGraphExecDestroy(exec[1]));
+    c[2].stream = third;
     return ok;
 }
 
@@ -343,7 +344,7 @@ static bool flat(cublasHandle_t handle, struct chain *c, int captures)
 int main(int argc, char **argv)
 {
     cublasHandle_t handle;
-    struct chain c[3];
+    static struct chain c[3]; /* not freed: found at exit */
     bool ok = false;
     if (argc < 3)
         return 2;
@@ -370,5 +371,6 @@ int main(int argc, char **argv)
         ok = update(handle, c, &random);
     else if (strcmp(what, "flat") == 0)
         ok = flat(handle, &c[0], argc > 3 ? atoi(argv[3]) : 1000);
+    MUST(cublasDestroy_v2(handle));
     return ok ? 0 : 1;
 }
