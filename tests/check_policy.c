@@ -43,6 +43,13 @@ static enum path choose(const struct gpu *gpu, struct gemm g, int precision, int
     return policy_choose(&wish, &model, gpu, &g, reason);
 }
 
+static enum path choose_path(const struct gpu *gpu, struct gemm g, enum path path, enum reason *why)
+{
+    const struct wish wish = {.precision = PRECISION_FP32, .policy = POLICY_COST, .path = path};
+    const struct cost_model model = cost_model_of(gpu);
+    return policy_choose(&wish, &model, gpu, &g, why);
+}
+
 START_TEST(cost_on_h200)
 {
     enum reason why;
@@ -63,6 +70,11 @@ START_TEST(cost_on_h200)
     ck_assert_int_eq(choose(&h200, square(1), PRECISION_FP16, POLICY_ALWAYS, &why), PATH_FP16);
     ck_assert_int_eq(choose(&h200, square(1), PRECISION_TF32, POLICY_ALWAYS, &why), PATH_TF32);
     batch.pointer_array = true;
+    /* k is a multiple of 4: the entries would have to be aligned, and can't be seen. */
+    ck_assert_int_eq(choose(&h200, batch, PRECISION_FP16, POLICY_ALWAYS, &why), PATH_FORWARD);
+    ck_assert_int_eq(why, REASON_POINTERS);
+    ck_assert_int_eq(choose_path(&h200, batch, PATH_TF32, &why), PATH_TF32);
+    batch.k = 2047;
     ck_assert_int_eq(choose(&h200, batch, PRECISION_FP16, POLICY_ALWAYS, &why), PATH_TF32);
     ck_assert_int_eq(choose(&h200, batch, PRECISION_FP16X2, POLICY_ALWAYS, &why), PATH_FORWARD);
     ck_assert_int_eq(why, REASON_ENGINE);
@@ -229,13 +241,6 @@ START_TEST(program_uses_tf32)
 }
 END_TEST
 
-static enum path choose_path(const struct gpu *gpu, struct gemm g, enum path path, enum reason *why)
-{
-    const struct wish wish = {.precision = PRECISION_FP32, .policy = POLICY_COST, .path = path};
-    const struct cost_model model = cost_model_of(gpu);
-    return policy_choose(&wish, &model, gpu, &g, why);
-}
-
 START_TEST(paths_by_name)
 {
     enum reason why;
@@ -286,6 +291,9 @@ START_TEST(ladders)
     ck_assert(ladder[0] == PATH_FP16 && ladder[1] == PATH_FP16X2 && ladder[2] == PATH_FORWARD);
     g = square(8192);
     g.pointer_array = true;
+    ck_assert_int_eq(policy_ladder(&wish, &model, &h200, &g, ladder), 1);
+    ck_assert_int_eq(ladder[0], PATH_FORWARD);
+    g.k = 8191;
     n = policy_ladder(&wish, &model, &h200, &g, ladder);
     ck_assert_int_eq(n, 2);
     ck_assert_int_eq(ladder[0], PATH_TF32);

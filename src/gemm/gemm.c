@@ -47,6 +47,13 @@ static enum reason check_compute(int compute)
     }
 }
 
+/* CUBLAS_GEMM_DEFAULT, ALGO0 to ALGO23, DEFAULT_TENSOR_OP, ALGO0_TENSOR_OP to ALGO15_TENSOR_OP, and
+ * AUTOTUNE. */
+static bool known_algo(int algo)
+{
+    return (algo >= -1 && algo <= 23) || (algo >= 99 && algo <= 115) || algo == 999;
+}
+
 enum reason gemm_check_arguments(const struct gemm *g)
 {
     if (g->a.type != CUDA_R_32F || g->b.type != CUDA_R_32F || g->c.type != CUDA_R_32F)
@@ -55,7 +62,7 @@ enum reason gemm_check_arguments(const struct gemm *g)
     if (compute != REASONS)
         return compute;
     if (!valid_op(g->transa) || !valid_op(g->transb) || g->m <= 0 || g->n <= 0 || g->k <= 0 ||
-        g->batch <= 0 || g->alpha == NULL || g->beta == NULL ||
+        !known_algo(g->algo) || g->batch <= 0 || g->alpha == NULL || g->beta == NULL ||
         !valid_matrix(g, &g->a, g->transa == CUBLAS_OP_N ? g->m : g->k) ||
         !valid_matrix(g, &g->b, g->transb == CUBLAS_OP_N ? g->k : g->n) ||
         !valid_matrix(g, &g->c, g->m) || (g->batch > 1 && g->c.stride == 0 && !g->pointer_array))

@@ -31,6 +31,7 @@ struct gemm {
     bool pointer_array;       /* data are device arrays of pointers to the entries */
     const void *alpha, *beta; /* FP32, host or device */
     struct gemm_matrix a, b, c;
+    int algo;    /* cublasGemmAlgo_t; the routines without one leave it 0 */
     int compute; /* cublasComputeType_t; old C programs pass cudaDataType numbers */
 
     /* Filled in by gemm_run. */

@@ -107,6 +107,14 @@ bool policy_fits(const struct gemm *g, enum path path)
     return true;
 }
 
+/* With fast arithmetic and k a multiple of 4 the entries of an array of pointers must be aligned to
+ * 16 bytes (cuBLAS documentation, cublas<t>gemmBatched). They lie on the device: nobody has looked
+ * at them, and the program may not have promised it, unless it uses TF32 itself. */
+static bool unseen_alignment(const struct gemm *g)
+{
+    return g->pointer_array && g->k % 4 == 0 && !g->tf32;
+}
+
 bool policy_within(int precision, enum path path)
 {
     if (precision == PRECISION_TF32)
@@ -191,6 +199,10 @@ enum path policy_choose(const struct wish *wish, const struct cost_model *model,
         return policy_fits(g, wish->path) && policy_has(gpu, wish->path) ? wish->path
                                                                          : PATH_FORWARD;
     }
+    if (unseen_alignment(g)) {
+        *reason_p = REASON_POINTERS;
+        return PATH_FORWARD;
+    }
     const int precision = policy_class(gpu, wish->precision);
     *reason_p = precision == wish->precision ? REASON_OFF : REASON_GPU;
     if (precision == PRECISION_FP32)
@@ -214,7 +226,7 @@ int policy_ladder(const struct wish *wish, const struct cost_model *model, const
     for (enum path path = PATH_FORWARD; path < PATHS; path++) {
         /* FP8 is for those who name it; the program's own TF32 is its plain call. */
         if (path >= PATH_FP8 || !policy_has(gpu, path) || !policy_fits(g, path) ||
-            (g->tf32 && path == PATH_TF32) ||
+            (g->tf32 && path == PATH_TF32) || (path != PATH_FORWARD && unseen_alignment(g)) ||
             (path != PATH_FORWARD && wish->policy == POLICY_COST && launch_bound(model, &shape)))
             continue;
         if (wish->policy == POLICY_COST)

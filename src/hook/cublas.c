@@ -82,7 +82,8 @@ SGEMM_STRIDED_BATCHED(cublasSgemmStridedBatched_64, int64_t)
                                 void *C, cudaDataType Ctype, _int ldc,                             \
                                 cublasComputeType_t computeType, cublasGemmAlgo_t algo)            \
     {                                                                                              \
-        struct gemm g = {GEMM_COMMON(_name), .batch = 1, .compute = (int)computeType,              \
+        struct gemm g = {GEMM_COMMON(_name), .batch = 1, .algo = (int)algo,                        \
+                         .compute = (int)computeType,                                              \
                          .a = {A, Atype, lda, 0}, .b = {B, Btype, ldb, 0},                         \
                          .c = {C, Ctype, ldc, 0}};                                                 \
         RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype,  \
@@ -101,7 +102,8 @@ GEMM_EX(cublasGemmEx_64, int64_t)
         cublasComputeType_t computeType, cublasGemmAlgo_t algo)                                    \
     {                                                                                              \
         struct gemm g = {GEMM_COMMON(_name), .batch = batchCount, .batched = true,                 \
-                         .compute = (int)computeType, .a = {A, Atype, lda, strideA},               \
+                         .algo = (int)algo, .compute = (int)computeType,                           \
+                         .a = {A, Atype, lda, strideA},                                            \
                          .b = {B, Btype, ldb, strideB}, .c = {C, Ctype, ldc, strideC}};            \
         RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, A, Atype, lda, strideA,   \
                        B, Btype, ldb, strideB, beta, C, Ctype, ldc, strideC, batchCount,           \
@@ -157,7 +159,7 @@ SGEMM_BATCHED(cublasSgemmBatched_64, int64_t)
         cublasComputeType_t computeType, cublasGemmAlgo_t algo)                                    \
     {                                                                                              \
         struct gemm g = {GEMM_COMMON(_name), .batch = batchCount, .batched = true,                 \
-                         .pointer_array = true, .compute = (int)computeType,                       \
+                         .pointer_array = true, .algo = (int)algo, .compute = (int)computeType,    \
                          .a = {Aarray, Atype, lda, 0}, .b = {Barray, Btype, ldb, 0},               \
                          .c = {Carray, Ctype, ldc, 0}};                                            \
         RUN_OR_FORWARD(g, _name, handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda,       \

@@ -52,6 +52,9 @@ static enum coverage coverage_of(const struct problem *p)
     const bool unusual = q->a.stride < 0 || q->c.ld == 0 || old_compute ||
                          p->lt.epilogue == CUBLASLT_EPILOGUE_BGRADA ||
                          p->lt.epilogue == CUBLASLT_EPILOGUE_BGRADB;
+    /* Fast arithmetic wants pointers that are aligned to 16 bytes there; nobody can see them. */
+    if ((p->routine->family == ARRAY || p->routine->family == ARRAY_EX) && coverage == FAST && q->k % 4 == 0)
+        return NEVER;
     return coverage != NEVER && unusual ? MAY : coverage;
 }
 
