@@ -12,7 +12,7 @@
 #define HEAD           ".version 8.7\n.target sm_90\n.address_size 64\n"
 #define KERNEL(_lines) HEAD ".entry k()\n{\n" _lines "ret;\n}\n"
 
-enum { LIMIT_MS = 5000, LIMIT_KB = 600 << 10 };
+enum { LIMIT_MS = 20000, LIMIT_KB = 600 << 10 };
 
 /* The text, the line that is at fault and what the message must contain. */
 static const struct {

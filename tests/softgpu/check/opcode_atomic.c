@@ -193,6 +193,8 @@ static const struct family families[] = {
     {"red" SCOPE ".shared." OPS, "T=T,T", RED(".shared", "$s"), ref_red, NULL, "a", OP_NO_ALIAS},
     {"red{.relaxed,.release}" SCOPE "{.global,}." OPS, "T=T,T", RED(".global", "$g"), ref_red, NULL,
      "a", OP_NO_ALIAS},
+    {"red.{and,or,xor}{.relaxed,.release}" SCOPE ".{b32,b64}", "T=T,T", RED("", "$G"), ref_red, NULL,
+     "a", OP_NO_ALIAS},
     {"red{.relaxed,.release}" SCOPE ".shared." OPS, "T=T,T", RED(".shared", "$s"), ref_red, NULL,
      "a", OP_NO_ALIAS},
 };
