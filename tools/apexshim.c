@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The command: apexshim run starts a program under the preload with variables given as options;
- * apexshim tune does so in a tuning run, or measures the GPU; apexshim env shows the variables.
+ * apexshim tune does so in a tuning run, or measures the GPU; apexshim bench and apexshim report
+ * compare; apexshim env shows the variables.
  * Options and documentation come from env.def alone. */
 #include "config.h"
 #include "base/env.h"
+#include "bench.h"
 #include "sweep.h"
 #include "tune.h"
 
@@ -41,12 +43,15 @@ static void usage(FILE *out)
     fputs("Usage: apexshim run [OPTION VALUE]... [--] PROGRAM [ARGUMENT]...\n"
           "       apexshim tune [--tolerance T] [OPTION VALUE]... [--] PROGRAM [ARGUMENT]...\n"
           "       apexshim tune [--seconds S]\n"
+          "       apexshim bench [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+          "       apexshim report [OPTION]... FILE [FILE2]\n"
           "       apexshim env [--markdown]\n"
           "       apexshim --version | --help\n\n"
           "run starts PROGRAM with libapexshim.so preloaded. tune does so and finds for each site\n"
           "the quickest path whose error stays under T (1e-3), which it writes to the decision\n"
           "file; without a program it measures the GPU for the cost model, up to products of S\n"
-          "seconds (1). Options set variables:\n",
+          "seconds (1). bench compares runs of PROGRAM in several variants, report shows what was\n"
+          "stored by APEXSHIM_REPORT; both have a --help. Options of run and tune set variables:\n",
           out);
     for (size_t i = 0; i < env_variables_n; i++) {
         char option[NAME_BYTES];
@@ -187,6 +192,16 @@ static int tune(int argc, char **argv)
     return run(argc, argv);
 }
 
+#ifdef HAVE_JANSSON
+static int bench(int argc, char **argv)
+{
+    char object[PATH_MAX];
+    if (!find_object(object))
+        fail(EXIT_CANNOT, "libapexshim.so is not where it was installed", LIBDIR);
+    return bench_main(argc, argv, object);
+}
+#endif
+
 static const char *environment(const char *name)
 {
     return getenv(name);
@@ -222,6 +237,15 @@ int main(int argc, char **argv)
         return run(argc - 2, argv + 2);
     if (argc >= 2 && strcmp(argv[1], "tune") == 0)
         return tune(argc - 2, argv + 2);
+#ifdef HAVE_JANSSON
+    if (argc >= 2 && strcmp(argv[1], "bench") == 0)
+        return bench(argc - 1, argv + 1);
+    if (argc >= 2 && strcmp(argv[1], "report") == 0)
+        return report_main(argc - 1, argv + 1);
+#else
+    if (argc >= 2 && (strcmp(argv[1], "bench") == 0 || strcmp(argv[1], "report") == 0))
+        fail(EXIT_CANNOT, "built without Jansson, so without this command", argv[1]);
+#endif
     if (argc >= 2 && strcmp(argv[1], "env") == 0)
         return show_env(argc - 2, argv + 2);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {

@@ -90,7 +90,7 @@ void json_close(struct json *j, char bracket)
     j->comma = true;
 }
 
-void json_string(struct json *j, const char *name, const char *value)
+void json_text(struct json *j, const char *name, const char *value)
 {
     begin(j, name);
     append_string(j, value);

@@ -17,7 +17,7 @@ struct json {
 /* name: NULL within an array and at the top. */
 void json_open(struct json *j, const char *name, char bracket);
 void json_close(struct json *j, char bracket);
-void json_string(struct json *j, const char *name, const char *value);
+void json_text(struct json *j, const char *name, const char *value);
 void json_unsigned(struct json *j, const char *name, uint64_t value);
 /* null where the number is not finite. */
 void json_number(struct json *j, const char *name, double value);

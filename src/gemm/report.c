@@ -127,7 +127,7 @@ static void put_command(struct json *j)
     text[n] = '\0';
     json_open(j, "command", '[');
     for (ssize_t i = 0; i < n; i += (ssize_t)strlen(text + i) + 1)
-        json_string(j, NULL, text + i);
+        json_text(j, NULL, text + i);
     json_close(j, ']');
 }
 
@@ -166,6 +166,7 @@ static void put_context(struct context *context, void *arg)
 {
     struct json *j = arg;
     json_open(j, NULL, '{');
+    json_text(j, "name", context->gpu.name);
     json_number(j, "compute_capability", context->gpu.compute_capability / 10.0);
     json_unsigned(j, "multiprocessors", (uint64_t)context->gpu.multiprocessors);
     json_unsigned(j, "scratch_bytes", atomic_load(&context->scratch_bytes));
@@ -203,18 +204,18 @@ static void put_site(struct site *site, void *arg)
     const char *place = caller_place(site->caller, object, sizeof object, &offset);
     const enum path path = site->path;
     json_open(j, NULL, '{');
-    json_string(j, "routine", site->routine);
-    json_string(j, "caller", place);
+    json_text(j, "routine", site->routine);
+    json_text(j, "caller", place);
     json_unsigned(j, "offset", offset);
-    json_string(j, "transposes", (const char[3]){site->form & 1 ? 'T' : 'N',
+    json_text(j, "transposes", (const char[3]){site->form & 1 ? 'T' : 'N',
                                                  site->form & 2 ? 'T' : 'N', '\0'});
     json_unsigned(j, "m", (uint64_t)site->m);
     json_unsigned(j, "n", (uint64_t)site->n);
     json_unsigned(j, "k", (uint64_t)site->k);
     json_unsigned(j, "batch", (uint64_t)site->batch);
-    json_string(j, "path", path_word(path));
+    json_text(j, "path", path_word(path));
     if (path == PATH_FORWARD)
-        json_string(j, "reason", reason_word(site->reason));
+        json_text(j, "reason", reason_word(site->reason));
     json_unsigned(j, "calls", atomic_load(&site->calls));
     json_unsigned(j, "converted", atomic_load(&site->converted));
     json_unsigned(j, "timed", atomic_load(&site->timed));
@@ -229,7 +230,7 @@ static void put_settings(struct json *j)
     for (size_t i = 0; i < env_variables_n; i++) {
         const char *value = env_given(env_variables[i].name);
         if (value != NULL)
-            json_string(j, env_variables[i].name, value);
+            json_text(j, env_variables[i].name, value);
     }
     json_close(j, '}');
 }
@@ -239,12 +240,12 @@ static void compose(struct json *j, bool complete)
     char host[256] = "localhost";
     (void)gethostname(host, sizeof host - 1);
     json_open(j, NULL, '{');
-    json_string(j, "schema", "apexshim-report-1");
-    json_string(j, "version", PACKAGE_VERSION);
+    json_text(j, "schema", "apexshim-report-1");
+    json_text(j, "version", PACKAGE_VERSION);
     json_bool(j, "complete", complete);
     json_unsigned(j, "process", (uint64_t)report.pid);
-    json_string(j, "host", host);
-    json_string(j, "rank", rank());
+    json_text(j, "host", host);
+    json_text(j, "rank", rank());
     json_unsigned(j, "started", (uint64_t)report.started);
     json_unsigned(j, "written", (uint64_t)time(NULL));
     put_command(j);
