@@ -4,6 +4,8 @@
 #include "tests/softgpu/check/nccl_ranks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static const size_t counts[] = {1, 2, 7, 64, 1000, 40009};
@@ -98,6 +100,14 @@ static void reductions(struct rank *r, const struct element_type *t, int op, siz
     buffer_free(out);
 }
 
+/* In short runs one combination in 17, others each time; all ranks draw the same. */
+static bool drawn(uint64_t seed)
+{
+    const char *length = getenv("TEST_LENGTH");
+
+    return length == NULL || strcmp(length, "fast") != 0 || seed % 17 == 0;
+}
+
 static void all_reductions(struct rank *r)
 {
     const struct plan *plan = r->arg;
@@ -106,7 +116,8 @@ static void all_reductions(struct rank *r)
     for (int op = 0; op < OPS; op++)
         for (size_t k = 0; k < 12; k++)
             for (size_t c = 0; c < COUNTS - 1; c++)
-                reductions(r, &element_types[k], op, counts[c], ++seed);
+                if (drawn(++seed))
+                    reductions(r, &element_types[k], op, counts[c], seed);
     /* more than the rings and sockets hold */
     reductions(r, &element_types[7], ncclSum, counts[COUNTS - 1], ++seed);
     reductions(r, &element_types[9], ncclAvg, counts[COUNTS - 1], ++seed);
@@ -179,7 +190,8 @@ static void all_moves(struct rank *r)
 
     for (size_t k = 0; k < 12; k += 3)
         for (size_t c = 0; c < COUNTS; c++)
-            moves(r, &element_types[k], counts[c], ++seed);
+            if (drawn(++seed))
+                moves(r, &element_types[k], counts[c], seed);
 }
 
 /* Each to the next but one and to itself, all in one group, in an order that would lock up one by
