@@ -4,6 +4,11 @@
 # software GPU, and are read by the next run; with a program it is a tuning run of that program.
 set -eu
 srcdir=${srcdir:-.}
+# Programs that start others under the preload themselves can't put the sanitizers' runtime first.
+if [ -n "${SOFTGPU_RUNTIME-}" ]; then
+    echo "not with sanitizers: apexshim tune starts programs with a preload of its own"
+    exit 77
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset SOFTGPU_PRELOAD

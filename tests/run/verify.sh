@@ -33,7 +33,7 @@ for precision in fp16 tf32 bf16 fp16x2; do
     said=$(sed -n 's/.*verified calls=3, worst error .* = \([0-9.e+-]*\):.*/\1/p' "$work/err")
     echo "$precision: the program finds $found, the shim ${said:-nothing}"
     [ $precision = fp16x2 ] && limit=0.5 || limit=0.01
-    awk -v a="$found" -v b="${said:-0}" -v limit=$limit \
+    awk -v a="$found" -v b="${said:-0}" -v limit="$limit" \
         'BEGIN { exit !(b > a * (1 - limit) && b < a * (1 + limit)) }' ||
         fail "$precision: the program finds $found, the shim says ${said:-nothing}"
 done

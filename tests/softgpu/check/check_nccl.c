@@ -2,10 +2,18 @@
  * Runs the checks of the NCCL stand-in on a software GPU with several small devices. */
 #include "tests/softgpu/check/nccl_ranks.h"
 
+#include <stdio.h>
+
 int main(void)
 {
     SRunner *runner;
+    const char *sanitizers = getenv("SOFTGPU_RUNTIME");
     int failed;
+
+    if (sanitizers != NULL && *sanitizers) {
+        puts("not with sanitizers: the ranks are so slow then that they give each other up");
+        return 77;
+    }
 
     setenv("SOFTGPU_DEVICES", "4", 1);
     setenv("SOFTGPU_MEMORY", "268435456", 1);
