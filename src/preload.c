@@ -8,7 +8,7 @@
 #include "base/env.h"
 #include "base/stats.h"
 #include "gemm/report.h"
-#include "gemm/site_report.h"
+#include "gemm/site_summary.h"
 #include "gemm/tuning.h"
 
 #include <unistd.h>

@@ -59,7 +59,7 @@ static struct place some_place(int i)
         .n = INT64_C(1) << (i % 50),
         .k = 3,
         .batch = 1 + i % 3,
-        .library = libraries[i % 4],
+        .object = libraries[i % 4],
         .offset = (uint64_t)i * 0x123456789,
     };
     memcpy(p.transposes, transposes[i % 4], 3);
@@ -115,7 +115,7 @@ START_TEST(round_trip)
         ELSEWHERE(p.k++);
         ELSEWHERE(p.batch += 3);
         ELSEWHERE(p.offset++);
-        ELSEWHERE(p.library = "libother.so");
+        ELSEWHERE(p.object = "libother.so");
         ELSEWHERE(p.routine = "cublasGemmEx");
         ELSEWHERE(p.transposes[0] ^= 'N' ^ 'T');
     }

@@ -38,7 +38,7 @@ static const struct place here = {
     .k = 1000,
     .batch = 1,
     .transposes = "TN",
-    .library = "libtorch_cuda.so",
+    .object = "libtorch_cuda.so",
     .offset = 0x1a2b,
     .executable = "python3.11",
 };

@@ -66,8 +66,9 @@ bool cast_choose(struct cast *cast, enum path path, const struct site *site)
     return true;
 }
 
-static void plan_operand(const struct gpu *gpu, int pieces, struct cast_operand *o)
+static void plan_operand(const struct gpu *gpu, enum apex_format format, struct cast_operand *o)
 {
+    const int pieces = formats[format].pieces;
     const int64_t batch = o->stride == 0 ? 1 : o->batch;
     const int64_t along = pieces > 1 && o->k_along_rows ? pieces : 1;
     const int64_t across = pieces > 1 && !o->k_along_rows ? pieces : 1;
@@ -76,7 +77,7 @@ static void plan_operand(const struct gpu *gpu, int pieces, struct cast_operand 
     o->copy_ld = round_up(o->rows, APEX_VECTOR) * along;
     o->copy_stride = batch == 1 ? 0 : o->copy_ld * cols * across;
     o->copy_bytes =
-        (size_t)round_up(2 * o->copy_ld * cols * across * batch, SCRATCH_ALIGN);
+        (size_t)round_up(formats[format].bytes * o->copy_ld * cols * across * batch, SCRATCH_ALIGN);
     o->source = (struct apex_source){.data = o->data, .ld = o->ld, .cols = o->cols,
                                      .stride = batch == 1 ? 0 : o->stride};
     const bool flat = o->rows % APEX_VECTOR == 0 && pieces == 1;
@@ -110,8 +111,8 @@ void cast_plan(struct cast *cast)
         cast->part_k = cast->total_k = round_up(cast->k, FP8_ALIGN);
         return;
     }
-    plan_operand(gpu, pieces, &cast->operand[0]);
-    plan_operand(gpu, pieces, &cast->operand[1]);
+    plan_operand(gpu, cast->format, &cast->operand[0]);
+    plan_operand(gpu, cast->format, &cast->operand[1]);
     const int64_t k = pieces > 1 ? round_up(cast->k, APEX_VECTOR) : cast->k;
     const int64_t part = pieces > 1 ? (int64_t)1 << part_log2_of(cast) : k;
     cast->parts = (int)((k + part - 1) / part);

@@ -19,7 +19,7 @@
 enum { FORMAT = 1 };
 
 struct entry {
-    char *routine, *library;
+    char *routine, *object;
     int64_t m, n, k, batch;
     char transposes[3];
     uint64_t offset;
@@ -63,9 +63,9 @@ static bool read_site(struct entry *e, const char *value, char expected[INI_EXPE
     if (plus == NULL || plus == value || strncmp(plus, "+0x", 3) != 0 || plus[3] == '\0' ||
         strlen(plus) > 19 || strspn(plus + 3, "0123456789abcdef") != strlen(plus + 3))
         return expect(expected, "LIBRARY+0xOFFSET");
-    e->library = strndup(value, (size_t)(plus - value));
+    e->object = strndup(value, (size_t)(plus - value));
     e->offset = strtoull(plus + 3, NULL, 16);
-    return e->library != NULL || expect(expected, "memory");
+    return e->object != NULL || expect(expected, "memory");
 }
 
 static bool read_entry(struct entry *e, const char *key, const char *value,
@@ -191,7 +191,7 @@ void decisions_free(struct decisions *d)
         return;
     for (size_t i = 0; i < d->n; i++) {
         free(d->entries[i].routine);
-        free(d->entries[i].library);
+        free(d->entries[i].object);
     }
     free(d->entries);
     free(d);
@@ -208,7 +208,7 @@ enum path decisions_find(const struct decisions *d, const struct place *p)
         const struct entry *e = &d->entries[i];
         if (e->m == p->m && e->n == p->n && e->k == p->k && e->batch == p->batch &&
             e->offset == p->offset && strcmp(e->transposes, p->transposes) == 0 &&
-            strcmp(e->routine, p->routine) == 0 && strcmp(e->library, p->library) == 0)
+            strcmp(e->routine, p->routine) == 0 && strcmp(e->object, p->object) == 0)
             return e->path;
     }
     return PATHS;
@@ -328,12 +328,12 @@ void decision_text_add(struct decision_text *t, const struct decided *site)
 {
     const struct place *p = &site->place;
     char number[TEXT_NUMBER_BYTES];
-    if (!writable(p->library) || !writable(p->routine))
+    if (!writable(p->object) || !writable(p->routine))
         return;
     append(t,
            "\n[gemm]\nroutine = %s\nm = %" PRId64 "\nn = %" PRId64 "\nk = %" PRId64
            "\nbatch = %" PRId64 "\ntransposes = %s\nsite = %s+0x%" PRIx64 "\npath = %s\n",
-           p->routine, p->m, p->n, p->k, p->batch, p->transposes, p->library, p->offset,
+           p->routine, p->m, p->n, p->k, p->batch, p->transposes, p->object, p->offset,
            path_word(site->path));
     if (site->error >= 0)
         append(t, "error = %s\n", text_of_number(site->error, number));

@@ -116,7 +116,7 @@ static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t
     if (path == PATH_FORWARD)
         return site->reason;
     struct verify verify = {.scratch = NULL};
-    if (verify_due(env, g->context, site, path))
+    if (verify_due(env, site, path))
         verify_original(&verify, g);
     reason = run_path(g, path, status_p);
     verify_compare(&verify, &(struct verify_matrix){g->c.data, g->m, g->n, g->batch, g->c.ld,
@@ -126,31 +126,23 @@ static enum reason convert(const struct env *env, struct gemm *g, cublasStatus_t
     return reason;
 }
 
-/* A report shows what was forwarded too, so that runs with and without conversion compare. */
-static enum reason observe(struct gemm *g, enum reason reason)
-{
-    if (report_on())
-        site_observe(g, reason);
-    return reason;
-}
-
 /* REASONS: done. */
 static enum reason decide_and_run(void *call, cublasStatus_t *status_p)
 {
     struct gemm *g = call;
     const struct env *env = env_get();
     if (!env->converts)
-        return observe(g, REASON_OFF);
+        return site_observe(g, REASON_OFF);
     const enum reason arguments = gemm_check_arguments(g);
     if (arguments != REASONS)
         return arguments;
     if (env->tf32_vetoed)
-        return observe(g, REASON_VETO);
+        return site_observe(g, REASON_VETO);
     if (caller_excluded(g->caller))
         return REASON_EXCLUDED;
     if (env->opt_level == OPT_O0) {
         stats_count_eligible();
-        return observe(g, REASON_OBSERVE);
+        return site_observe(g, REASON_OBSERVE);
     }
     const enum context_entry entry =
         g->context != NULL ? context_enter(g->context) : CONTEXT_OTHER;
@@ -187,7 +179,7 @@ static void begin_timing(const struct gemm *g)
     report_tick();
     if (g->real->cublasGetStream_v2 != NULL &&
         g->real->cublasGetStream_v2(g->handle, &stream) == CUBLAS_STATUS_SUCCESS)
-        timing_begin(stream);
+        timing_begin(g->context, stream);
     errno = saved;
 }
 
@@ -218,7 +210,9 @@ bool gemm_run(struct gemm *g, cublasStatus_t *status_p)
 
 void gemm_forwarded(void)
 {
-    timing_end();
+    /* A call that cuBLAS makes within another is over before that one is. */
+    if (!guard_active())
+        timing_end();
 }
 
 void gemm_handle_ends(void)

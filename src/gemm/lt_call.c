@@ -408,7 +408,7 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
     if (path == PATH_FORWARD)
         return site->reason;
     struct verify verify = {.scratch = NULL};
-    if (verify_due(env, call->context, site, path))
+    if (verify_due(env, site, path))
         run_original(call, r, &verify);
     if (path == PATH_TF32)
         reason = run_tf32(call, r, status_p);
@@ -421,17 +421,16 @@ static enum reason convert(const struct env *env, const struct lt_call *call,
     return reason;
 }
 
-/* A report shows what was forwarded too, so that runs with and without conversion compare. */
-static enum reason observe(struct reading *r, enum reason reason)
-{
-    if (report_on())
-        site_observe(&r->gemm, reason);
-    return reason;
-}
+/* A call, and its operations where its sizes had to be read anyhow. */
+struct counted_call {
+    struct lt_call call;
+    double flop; /* 0: not known */
+};
 
 static enum reason decide_and_run(void *argument, cublasStatus_t *status_p)
 {
-    const struct lt_call *call = argument;
+    struct counted_call *counted = argument;
+    const struct lt_call *call = &counted->call;
     const struct env *env = env_get();
     struct reading r;
     if (!env->converts && !report_on())
@@ -439,13 +438,15 @@ static enum reason decide_and_run(void *argument, cublasStatus_t *status_p)
     enum reason reason = read_call(call, &r);
     if (reason != REASONS)
         return env->converts ? reason : REASON_OFF;
+    const struct gemm *g = &r.gemm;
+    counted->flop = 2.0 * (double)g->m * (double)g->n * (double)g->k * (double)g->batch;
     if (!env->converts)
-        return observe(&r, REASON_OFF);
+        return site_observe(&r.gemm, REASON_OFF);
     if (env->tf32_vetoed)
-        return observe(&r, REASON_VETO);
+        return site_observe(&r.gemm, REASON_VETO);
     if (env->opt_level == OPT_O0) {
         stats_count_eligible();
-        return observe(&r, REASON_OBSERVE);
+        return site_observe(&r.gemm, REASON_OBSERVE);
     }
     const enum context_entry entry =
         call->context != NULL ? context_enter(call->context) : CONTEXT_OTHER;
@@ -488,15 +489,16 @@ bool lt_call_run(const struct lt_call *call, cublasStatus_t *status_p)
     /* cuBLAS computes many of its GEMMs by cublasLtMatmul: those have been counted there. */
     if (!env_get()->enabled || guard_active() || caller_excluded(call->caller))
         return false;
-    struct lt_call copy = *call;
+    struct counted_call counted = {*call, 0};
     if (report_on()) {
         report_tick();
-        timing_begin(call->stream);
+        timing_begin(call->context, call->stream);
     }
-    const bool done = gemm_account(decide_and_run, &copy, status_p);
+    const bool done = gemm_account(decide_and_run, &counted, status_p);
     if (done)
         timing_end();
-    stats_count_flop(done ? STATS_FLOP_CONVERTED : STATS_FLOP_FORWARDED, flop_of(call));
+    stats_count_flop(done ? STATS_FLOP_CONVERTED : STATS_FLOP_FORWARDED,
+                     counted.flop > 0 ? counted.flop : flop_of(call));
     if (capture_any())
         capture_add(call->stream, (struct graph_work){1, done});
     return done;

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "device/context.h"
-#include "device/kernels.h"
 #include "gemm/site.h"
 #include "gemm/timing.h"
 
@@ -23,14 +22,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 1024, TICK_SECONDS = 1, COMMAND_BYTES = 4096 };
+enum { PATH_BYTES = 1024, TICK_SECONDS = 1, LAST_SECONDS = 1, COMMAND_BYTES = 4096 };
 
 static struct {
     pthread_once_t once;
     pthread_mutex_t writing;
-    char path[PATH_BYTES]; /* empty: no report */
+    char path[PATH_BYTES];
     pid_t pid;
     time_t started; /* wall clock */
+    /* The environment as it was: the program may change it while another thread reads. */
+    char **given; /* by env_variables; NULL: not set */
+    char rank[16];
+    _Atomic int wanted; /* 0: not known yet, 1: no, 2: yes */
     _Atomic time_t next;
     atomic_bool complained;
 } report = {.once = PTHREAD_ONCE_INIT, .writing = PTHREAD_MUTEX_INITIALIZER};
@@ -43,16 +46,28 @@ static time_t now(void)
 }
 
 /* The rank as the usual launchers tell it. */
-static const char *rank(void)
+static void read_rank(void)
 {
     static const char *const names[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                         "SLURM_PROCID"};
+    strcpy(report.rank, "0");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *value = env_given(names[i]);
-        if (value != NULL && value[0] != '\0' && strspn(value, "0123456789") == strlen(value))
-            return value;
+        const size_t length = value != NULL ? strlen(value) : 0;
+        if (length > 0 && length < sizeof report.rank && strspn(value, "0123456789") == length) {
+            memcpy(report.rank, value, length + 1);
+            return;
+        }
     }
-    return "0";
+}
+
+static void read_settings(void)
+{
+    report.given = calloc(env_variables_n, sizeof *report.given);
+    for (size_t i = 0; report.given != NULL && i < env_variables_n; i++) {
+        const char *value = env_given(env_variables[i].name);
+        report.given[i] = value != NULL ? strdup(value) : NULL;
+    }
 }
 
 /* %p: process, %h: host, %r: rank, %%: %. False: it does not fit, or another letter. */
@@ -76,7 +91,7 @@ static bool expand(const char *form, char path[PATH_BYTES])
             text = host;
             break;
         case 'r':
-            text = rank();
+            text = report.rank;
             break;
         case '%':
             text = "%";
@@ -96,24 +111,34 @@ static bool expand(const char *form, char path[PATH_BYTES])
     return true;
 }
 
-static void start(void)
+static bool start_report(void)
 {
     const struct env *env = env_get();
     if (!env->enabled || env->report[0] == '\0')
-        return;
+        return false;
     report.pid = getpid();
     report.started = time(NULL);
-    if (!expand(env->report, report.path)) {
+    read_rank();
+    read_settings();
+    const bool ok = expand(env->report, report.path);
+    if (!ok)
         LOG_WARN("APEXSHIM_REPORT=%.80s: too long, or a letter after %% that is not p, h, r or %%",
                  env->report);
-        report.path[0] = '\0';
-    }
+    return ok;
+}
+
+static void start(void)
+{
+    atomic_store_explicit(&report.wanted, start_report() ? 2 : 1, memory_order_release);
 }
 
 bool report_on(void)
 {
+    const int wanted = atomic_load_explicit(&report.wanted, memory_order_acquire);
+    if (wanted != 0)
+        return wanted == 2;
     pthread_once(&report.once, start);
-    return report.path[0] != '\0';
+    return atomic_load(&report.wanted) == 2;
 }
 
 static void put_command(struct json *j)
@@ -176,24 +201,20 @@ static void put_context(struct context *context, void *arg)
 
 static void put_shown(struct json *j, const struct site *site)
 {
-    const struct kernels *kernels = site->context != NULL ? kernels_of(site->context) : NULL;
-    if (kernels == NULL || kernels->shown == NULL || site->index >= SITES_MAX - 1)
+    struct apex_site shown;
+    if (!site_shown(site, &shown))
         return;
-    const volatile struct apex_site *shown = &kernels->shown[site->index];
-    const uint32_t bits = shown->worst_error_bits;
-    float error;
-    memcpy(&error, &bits, sizeof error);
-    json_unsigned(j, "scaled_calls", shown->calls);
-    json_unsigned(j, "recast_operands", shown->misses);
+    json_unsigned(j, "scaled_calls", shown.calls);
+    json_unsigned(j, "recast_operands", shown.misses);
     json_open(j, "lost_share", '[');
     for (int i = 0; i < 2; i++)
-        json_number(j, NULL, shown->elements[i] != 0
-                                 ? (double)shown->lost[i] / (double)shown->elements[i]
+        json_number(j, NULL, shown.elements[i] != 0
+                                 ? (double)shown.lost[i] / (double)shown.elements[i]
                                  : 0);
     json_close(j, ']');
-    json_unsigned(j, "verified", shown->verified);
-    if (shown->verified != 0)
-        json_number(j, "worst_error", (double)error);
+    json_unsigned(j, "verified", shown.verified);
+    if (shown.verified != 0)
+        json_number(j, "worst_error", (double)site_error_of(shown.worst_error_bits));
 }
 
 static void put_site(struct site *site, void *arg)
@@ -227,11 +248,9 @@ static void put_site(struct site *site, void *arg)
 static void put_settings(struct json *j)
 {
     json_open(j, "settings", '{');
-    for (size_t i = 0; i < env_variables_n; i++) {
-        const char *value = env_given(env_variables[i].name);
-        if (value != NULL)
-            json_text(j, env_variables[i].name, value);
-    }
+    for (size_t i = 0; report.given != NULL && i < env_variables_n; i++)
+        if (report.given[i] != NULL)
+            json_text(j, env_variables[i].name, report.given[i]);
     json_close(j, '}');
 }
 
@@ -245,7 +264,7 @@ static void compose(struct json *j, bool complete)
     json_bool(j, "complete", complete);
     json_unsigned(j, "process", (uint64_t)report.pid);
     json_text(j, "host", host);
-    json_text(j, "rank", rank());
+    json_text(j, "rank", report.rank);
     json_unsigned(j, "started", (uint64_t)report.started);
     json_unsigned(j, "written", (uint64_t)time(NULL));
     put_command(j);
@@ -293,10 +312,21 @@ static bool replace(const struct json *j)
     return ok;
 }
 
+/* Another thread may be writing just now: the last report waits for it, for a moment. */
+static bool may_write(bool complete)
+{
+    struct timespec limit;
+    if (!complete)
+        return pthread_mutex_trylock(&report.writing) == 0;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += LAST_SECONDS;
+    return pthread_mutex_timedlock(&report.writing, &limit) == 0;
+}
+
 static void write_report(bool complete)
 {
     const int saved = errno;
-    if (pthread_mutex_trylock(&report.writing) != 0)
+    if (!may_write(complete))
         return;
     struct json j = {.text = NULL};
     compose(&j, complete);

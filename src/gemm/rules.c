@@ -267,10 +267,10 @@ static bool matches(const struct rule *r, const struct place *p)
 {
     return allows(r->routine, p->routine) && in(&r->size[M], p->m) && in(&r->size[N], p->n) &&
            in(&r->size[K], p->k) && in(&r->size[BATCH], p->batch) &&
-           allows(r->transposes, p->transposes) && allows(r->caller, p->library) &&
+           allows(r->transposes, p->transposes) && allows(r->caller, p->object) &&
            allows(r->executable, p->executable) &&
            (r->site_library == NULL ||
-            (r->site_offset == p->offset && fnmatch(r->site_library, p->library, 0) == 0));
+            (r->site_offset == p->offset && fnmatch(r->site_library, p->object, 0) == 0));
 }
 
 const char *rules_apply(const struct rules *rules, const struct place *place, struct wish *wish)

@@ -15,7 +15,7 @@ struct place {
     const char *routine;
     int64_t m, n, k, batch;
     char transposes[3];     /* "NT": of A and B */
-    const char *library;    /* file name of the object that calls */
+    const char *object;     /* file name of the one that calls */
     uint64_t offset;        /* of the return address in it */
     const char *executable; /* file name */
 };

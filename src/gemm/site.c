@@ -6,8 +6,10 @@
 #include "base/caller.h"
 #include "base/log.h"
 #include "device/context.h"
+#include "device/kernels.h"
 #include "gemm/decision.h"
 #include "gemm/model.h"
+#include "gemm/report.h"
 #include "gemm/rules.h"
 #include "gemm/timing.h"
 #include "gemm/tuning.h"
@@ -15,6 +17,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum { SLOTS = 8192, ROOM = SLOTS / 2 };
 
@@ -144,14 +147,14 @@ static void describe(const struct env *env, const struct gemm *g, struct place *
         .transposes = {g->transa == CUBLAS_OP_N ? 'N' : 'T', g->transb == CUBLAS_OP_N ? 'N' : 'T'},
         .executable = env->program,
     };
-    p->library = caller_place(g->caller, library, bytes, &p->offset);
+    p->object = caller_place(g->caller, library, bytes, &p->offset);
 }
 
 static void say_decision(const struct place *p, const struct decision *d, const char *source)
 {
     LOG_DEBUG("%s %s m=%" PRId64 " n=%" PRId64 " k=%" PRId64 " batch=%" PRId64 " of %s+0x%" PRIx64
               ": %s%s%s%s%s",
-              p->routine, p->transposes, p->m, p->n, p->k, p->batch, p->library, p->offset,
+              p->routine, p->transposes, p->m, p->n, p->k, p->batch, p->object, p->offset,
               path_word(d->path), d->path == PATH_FORWARD ? ", " : "",
               d->path == PATH_FORWARD ? reason_text(d->reason) : "", source != NULL ? ", by " : "",
               source != NULL ? source : "");
@@ -210,6 +213,12 @@ static struct decision decide(const struct env *env, const struct gemm *g)
     return d;
 }
 
+static void count_call(struct site *s)
+{
+    atomic_fetch_add_explicit(&s->calls, 1, memory_order_relaxed);
+    timing_note(s != &spare ? s : NULL);
+}
+
 struct site *site_decide(const struct env *env, struct gemm *g)
 {
     uint32_t slot;
@@ -218,22 +227,23 @@ struct site *site_decide(const struct env *env, struct gemm *g)
         const struct decision d = decide(env, g);
         s = insert(g, &d);
     }
-    atomic_fetch_add_explicit(&s->calls, 1, memory_order_relaxed);
+    count_call(s);
     g->site = s;
-    timing_note(s);
     return s;
 }
 
-void site_observe(struct gemm *g, enum reason reason)
+enum reason site_observe(struct gemm *g, enum reason reason)
 {
     uint32_t slot;
+    if (!report_on())
+        return reason;
     struct site *s = find(g, &slot);
     if (s == NULL) {
         const struct decision d = {.path = PATH_FORWARD, .reason = reason};
         s = insert(g, &d);
     }
-    atomic_fetch_add_explicit(&s->calls, 1, memory_order_relaxed);
-    timing_note(s);
+    count_call(s);
+    return reason;
 }
 
 void site_count_converted(struct site *site, enum path path)
@@ -248,6 +258,22 @@ void site_error(struct site *site, enum path path, float error)
     float worst = atomic_load(&site->worst_error);
     while (error > worst && !atomic_compare_exchange_weak(&site->worst_error, &worst, error))
         ;
+}
+
+bool site_shown(const struct site *site, struct apex_site *totals)
+{
+    const struct kernels *kernels = site->context != NULL ? kernels_of(site->context) : NULL;
+    if (kernels == NULL || kernels->shown == NULL || site->index >= SITES_MAX - 1)
+        return false;
+    *totals = kernels->shown[site->index];
+    return true;
+}
+
+float site_error_of(uint32_t bits)
+{
+    float error;
+    memcpy(&error, &bits, sizeof error);
+    return error;
 }
 
 void site_each(void (*visit)(struct site *site, void *arg), void *arg)

@@ -5,11 +5,13 @@
 #define APEXSHIM_SITE_H
 
 #include "gemm/policy.h"
+#include "kernels/kernels.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { SITES_MAX = 1024 }; /* indices for counters on the device */
+enum { SITES_MAX = APEX_SITES }; /* indices for counters on the device */
 
 struct site {
     /* The key. */
@@ -35,14 +37,20 @@ struct site {
  * Never NULL; where the table is full, a record of this thread that the next call overwrites. */
 struct site *site_decide(const struct env *env, struct gemm *g);
 
-/* The same for a call that is forwarded whatever its site is: only for a report. */
-void site_observe(struct gemm *g, enum reason reason);
+/* A call that is forwarded whatever its site is, for that reason, which is returned. A report shows
+ * it too, so that runs with and without conversion compare; without a report nothing is done. */
+enum reason site_observe(struct gemm *g, enum reason reason);
 
 /* The call was computed by that path, which is not PATH_FORWARD. */
 void site_count_converted(struct site *site, enum path path);
 
 /* A converted call of the site differed from the original by ||C - C0|| / ||C0|| = error. */
 void site_error(struct site *site, enum path path, float error);
+
+/* What the kernels have noted of the site's calls so far, from host memory. False: nothing is kept
+ * (kernels not loaded, or the site shares its index with others). */
+bool site_shown(const struct site *site, struct apex_site *totals);
+float site_error_of(uint32_t bits); /* an error in struct apex_site */
 
 /* Calls visit for every site that has a place in the table. */
 void site_each(void (*visit)(struct site *site, void *arg), void *arg);

@@ -9,11 +9,12 @@
 
 #include <stdbool.h>
 
+struct context;
 struct site;
 
-/* The call of this thread begins on a stream of the current context. */
-void timing_begin(CUstream stream);
-/* It belongs to this site. */
+/* The call of this thread begins on a stream of the context (NULL: unknown, it is not timed). */
+void timing_begin(struct context *context, CUstream stream);
+/* It belongs to this site, which must outlive the thread; NULL: to none that has a place. */
 void timing_note(struct site *site);
 /* Everything of it has been enqueued, by the shim or by the forwarded call. */
 void timing_end(void);

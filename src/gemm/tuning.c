@@ -35,14 +35,14 @@ struct tuned *tuning_new(const struct env *env, const struct gpu *gpu, const str
                          const enum path ladder[PATHS], int n)
 {
     struct tuned *t = calloc(1, sizeof *t);
-    char *library = strdup(place->library);
+    char *library = strdup(place->object);
     if (t == NULL || library == NULL) {
         free(t);
         free(library);
         return NULL;
     }
     t->place = *place;
-    t->place.library = library;
+    t->place.object = library;
     t->env = env;
     memcpy(t->gpu, gpu->name, sizeof t->gpu);
     for (int i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ void tuning_free(struct tuned *t)
 {
     if (t == NULL)
         return;
-    free((char *)(uintptr_t)t->place.library);
+    free((char *)(uintptr_t)t->place.object);
     free(t);
 }
 

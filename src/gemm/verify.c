@@ -8,32 +8,23 @@
 #include "gemm/engine.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 /* Copies of C that one call may need: more entries than this are not copied one by one. */
 enum { MOST_COPIES = 64 };
 
-void verify_hand_on(const struct context *context, struct site *site, enum path path)
+void verify_hand_on(struct site *site, enum path path)
 {
-    const struct kernels *kernels = kernels_of(context);
-    if (kernels == NULL || kernels->shown == NULL)
-        return;
-    const volatile struct apex_site *shown = &kernels->shown[site->index];
-    const uint64_t verified = shown->verified;
-    if (verified == atomic_exchange(&site->verified, verified))
-        return;
-    const uint32_t bits = shown->last_error_bits;
-    float error;
-    memcpy(&error, &bits, sizeof error);
-    site_error(site, path, error);
+    struct apex_site shown;
+    if (site_shown(site, &shown) &&
+        shown.verified != atomic_exchange(&site->verified, shown.verified))
+        site_error(site, path, site_error_of(shown.last_error_bits));
 }
 
-bool verify_due(const struct env *env, const struct context *context, struct site *site,
-                enum path path)
+bool verify_due(const struct env *env, struct site *site, enum path path)
 {
     if (env->verify == 0)
         return false;
-    verify_hand_on(context, site, path);
+    verify_hand_on(site, path);
     /* The first call, then each of that many. */
     return (atomic_load_explicit(&site->calls, memory_order_relaxed) - 1) %
                (uint64_t)env->verify ==

@@ -30,11 +30,10 @@ struct verify {
 };
 
 /* Tells site_error of the comparison that was seen last, if that is news. */
-void verify_hand_on(const struct context *context, struct site *site, enum path path);
+void verify_hand_on(struct site *site, enum path path);
 
 /* Is it this call's turn? Also hands on what earlier ones have shown. */
-bool verify_due(const struct env *env, const struct context *context, struct site *site,
-                enum path path);
+bool verify_due(const struct env *env, struct site *site, enum path path);
 
 /* Scratch for a result of so many bytes, on a stream that does not capture. False: not now. */
 bool verify_take(struct verify *v, const struct gemm *g, size_t bytes);

@@ -40,10 +40,11 @@ static void note(const void *handle, struct handle_info info)
     if (env->enabled) {
         stats_engage();
         env_report();
-        if (env->opt_level != OPT_O0 && env->converts && !env->tf32_vetoed)
+        const bool converts = env->opt_level != OPT_O0 && env->converts && !env->tf32_vetoed;
+        if (converts || env->report[0] != '\0')
             info.context = context_current();
         /* Loaded here, where nothing is captured, rather than at the first GEMM. */
-        if (info.context != NULL && env->copies)
+        if (converts && info.context != NULL && env->copies)
             (void)kernels_load(info.context);
     }
     handle_add(handle, info);

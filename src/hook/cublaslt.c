@@ -29,8 +29,10 @@ EXPORT cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
     const struct real_lt *lt = look_up(handle, CALLER).lt;
     struct handle_info info;
     /* A cublasHandle_t may be used as a cublasLtHandle_t, but is not destroyed as one. */
-    if (handle_find(handle, &info) && info.real == NULL)
+    if (handle_find(handle, &info) && info.real == NULL) {
+        gemm_handle_ends();
         handle_remove(handle);
+    }
     return lt != NULL && lt->cublasLtDestroy != NULL ? lt->cublasLtDestroy(handle)
                                                      : (cublasStatus_t)NO_LIBRARY;
 }

@@ -48,6 +48,7 @@ for off in APEXSHIM_PRECISION=fp32 APEXSHIM_OPT_LEVEL=O0 NVIDIA_TF32_OVERRIDE=0;
     query 'all(s["path"] == "forward" and s["calls"] == s["timed"] == 3 for s in r["sites"])'
     query '[s["k"] for s in r["sites"]] == [128] and r["sites"][0]["gpu_seconds"] > 0'
     query 'r["sites"][0]["gpu_seconds"] != '"$converted"
+    query 'len(r["gpus"]) == 1 and "H200" in r["gpus"][0]["name"]'
 done
 
 # Names; several things in one.

@@ -2,17 +2,15 @@
  * Adds up the totals that the kernels have shown in host memory (device/kernels.h) and names the
  * sites that a user should know of. Owns nothing. */
 #include "config.h"
-#include "gemm/site_report.h"
+#include "gemm/site_summary.h"
 #include "base/caller.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "device/kernels.h"
 #include "gemm/site.h"
 #include "gemm/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { WARNINGS_MAX = 5 };
 
@@ -37,7 +35,7 @@ static void name_site(const struct site *site, char *text, size_t bytes)
 }
 
 static void warn_of_loss(struct sum *sum, const struct site *site,
-                         const volatile struct apex_site *shown)
+                         const struct apex_site *shown)
 {
     for (int i = 0; i < 2; i++) {
         const uint64_t lost = shown->lost[i], elements = shown->elements[i];
@@ -56,22 +54,19 @@ static void warn_of_loss(struct sum *sum, const struct site *site,
 static void add_site(struct site *site, void *arg)
 {
     struct sum *sum = arg;
-    const struct kernels *kernels = site->context != NULL ? kernels_of(site->context) : NULL;
-    if (kernels == NULL || kernels->shown == NULL || site->index >= SITES_MAX - 1)
-        return; /* the last index is shared: nothing can be said of one site */
-    verify_hand_on(site->context, site, site->path);
-    const volatile struct apex_site *shown = &kernels->shown[site->index];
-    const uint32_t bits = shown->worst_error_bits;
-    float error;
-    memcpy(&error, &bits, sizeof error);
-    sum->operands += 2 * shown->calls;
-    sum->misses += shown->misses;
-    sum->verified += shown->verified;
-    if (shown->verified != 0 && (sum->worst == NULL || error > sum->worst_error)) {
+    struct apex_site shown;
+    if (!site_shown(site, &shown))
+        return;
+    verify_hand_on(site, site->path);
+    const float error = site_error_of(shown.worst_error_bits);
+    sum->operands += 2 * shown.calls;
+    sum->misses += shown.misses;
+    sum->verified += shown.verified;
+    if (shown.verified != 0 && (sum->worst == NULL || error > sum->worst_error)) {
         sum->worst = site;
         sum->worst_error = error;
     }
-    warn_of_loss(sum, site, shown);
+    warn_of_loss(sum, site, &shown);
 }
 
 void site_at_exit(void)
